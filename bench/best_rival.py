@@ -18,12 +18,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from bench.corpus import Texts, normalise
 from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.ridge import Fitted
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.rounds import ESTIMATED, Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
-from gramshift.learn.training_set import Labelling
-from gramshift.model.settings import FEWEST, PRESETS
+from gramshift.learn.training_set import TrainingSet
+from gramshift.model.settings import MIN_TARGET, PRESETS
 from gramshift.runtime import Runtime
 from gramshift.text.documents import digest_of
 
@@ -99,12 +99,12 @@ def fit_best(
     ranks = np.argsort(
         np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable")
     )
-    labelling = Labelling.of_source(
+    labelling = TrainingSet.of_source(
         np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks
     )
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
-    n_rounds = 1 + len(JOINING) if len(target) >= FEWEST else 1
+    n_rounds = 1 + len(JOINING) if len(target) >= MIN_TARGET else 1
     outcome = fit_rounds(
         describer, labelling, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
     )
@@ -134,7 +134,7 @@ class SparseRidge:
 
     features: SparseFeatures
 
-    def solve(self, training: Codes, targets: Floats, near: Any = None) -> Fitted:
+    def solve(self, training: Codes, targets: Floats, near: Any = None) -> Coefficients:
         """Train on some documents."""
         chosen = self.features.matrix[training]
         turned, n = chosen.T.tocsr(), len(training)
@@ -149,7 +149,7 @@ class SparseRidge:
             [cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T]
         )
         found = np.hstack([-found, found]) if targets.shape[1] == 2 else found
-        return Fitted(found, np.zeros(targets.shape[1]))
+        return Coefficients(found, np.zeros(targets.shape[1]))
 
 
 class SparseDescriber:
@@ -161,7 +161,7 @@ class SparseDescriber:
         self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Any:
+    def describe(self, labelling: TrainingSet, *, n: int | None = None, across: bool = False) -> Any:
         """All documents as this labelling has them."""
         parts, weights = [], self.weigh(labelling, across=across)
         for present, one in zip(self.present, weights, strict=True):
@@ -175,14 +175,14 @@ class SparseDescriber:
         """What trains on documents so described."""
         return SparseRidge(features)
 
-    def measure_drift(self, labelling: Labelling) -> float:
+    def measure_drift(self, labelling: TrainingSet) -> float:
         """The drift of words and pairs of words."""
         counts = _count(self.present[-1], _by_domain(labelling)).T.astype(np.int64)
         return measure_drift(
             *frequency_ratios(counts, np.bincount(~labelling.is_source, minlength=2))
         )
 
-    def weigh(self, labelling: Labelling, *, across: bool = False) -> list[Floats]:
+    def weigh(self, labelling: TrainingSet, *, across: bool = False) -> list[Floats]:
         """Return log(N / df)^2 times the association with classes.
 
         With ``across``, it is multiplied by the ratio of the smaller and the larger domain share.
@@ -201,7 +201,7 @@ class SparseDescriber:
         return result
 
     def coefficients(
-        self, labelling: Labelling, fitted: Fitted
+        self, labelling: TrainingSet, fitted: Coefficients
     ) -> tuple[list[Floats], list[Floats]]:
         """What n-grams weigh, and what each is worth for every class."""
         weights, worth = self.weigh(labelling), []
@@ -211,7 +211,7 @@ class SparseDescriber:
         return weights, worth
 
 
-def _by_domain(labelling: Labelling) -> Floats:
+def _by_domain(labelling: TrainingSet) -> Floats:
     return np.column_stack([labelling.is_source, ~labelling.is_source]).astype(float)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.kernels.string_kernel import StringKernel
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.methods import STAGES
 
 IMAGES = Path(__file__).parent / "images"
@@ -184,7 +184,7 @@ def plot_kernel(result: Result, kernel: str) -> Any:
         for code in (1, 0):
             rows += mine[codes[mine] == code][:PER_GROUP].tolist()
     gram = StringKernel(kernel).gram([result["texts"][row] for row in rows])
-    values = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
+    values = KernelFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
     values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     scale = np.sqrt(np.diagonal(values))
     likeness = values / np.outer(scale, scale)

@@ -4,14 +4,14 @@ import psutil
 import pytest
 
 from gramshift.memory import (
-    BASE,
+    BASE_BYTES,
     Work,
     check_memory,
     estimate,
     free_memory,
-    human,
     in_words,
     parse_bytes,
+    size_in_words,
 )
 
 WORK = Work(n_source=2000, n_target=2000, n_characters=3_000_000, n_lengths=4, jobs=2)
@@ -41,10 +41,10 @@ def test_other_sizes_are_refused(value):
 
 
 def test_sizes_in_words():
-    assert human(512) == "512 bytes"
-    assert human(8 * 8000 * 8000) == "488.3 MiB"
-    assert human(80e9) == "74.5 GiB"
-    assert human(3e15) == "2728.5 TiB"
+    assert size_in_words(512) == "512 bytes"
+    assert size_in_words(8 * 8000 * 8000) == "488.3 MiB"
+    assert size_in_words(80e9) == "74.5 GiB"
+    assert size_in_words(3e15) == "2728.5 TiB"
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_every_document_has_room_for_the_longest_label(linear):
 def test_a_report_with_a_long_text_takes_what_that_text_takes(linear):
     """Texts are explained one by one, at up to 320 bytes a character."""
     work = replace(WORK, n_source=20, n_target=20, n_explained=20, longest=1_000_000)
-    assert estimate(work, linear=linear).n_bytes >= BASE + 320 * 10**6
+    assert estimate(work, linear=linear).n_bytes >= BASE_BYTES + 320 * 10**6
     longer = estimate(replace(work, longest=3_000_000), linear=linear)
-    assert longer.n_bytes >= BASE + 3 * 320 * 10**6
+    assert longer.n_bytes >= BASE_BYTES + 3 * 320 * 10**6
 
 
 def test_a_linear_fit_takes_memory_in_proportion_to_its_documents():

@@ -43,7 +43,7 @@ CGROUPS = (
     ),
 )
 
-BASE = 250 << 20  # bytes of Python and its libraries
+BASE_BYTES = 250 << 20  # bytes of Python and its libraries
 WORKING_BYTES = 212 << 20  # compiled code, and the n-grams that are sorted at a time
 DOCUMENT_BYTES = 400
 LABEL_CHARACTER_BYTES = 8  # of the longest label, for which every document has room
@@ -82,7 +82,7 @@ def memory_of(limit: int | float | str | None) -> int:
     return free_memory() if limit is None else parse_bytes(limit)
 
 
-def human(n_bytes: float) -> str:
+def size_in_words(n_bytes: float) -> str:
     """Return a size in words: 1536 -> "1.5 KiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
@@ -102,7 +102,9 @@ def in_words(seconds: float) -> str:
 def require(what: str, needed: int, limit: int, advice: str) -> None:
     """Raise a MemoryError with both numbers and the advice if ``needed`` exceeds ``limit``."""
     if needed > limit:
-        numbers = f"{what} needs {human(needed)}, but the memory limit is {human(limit)}"
+        numbers = (
+            f"{what} needs {size_in_words(needed)}, but the memory limit is {size_in_words(limit)}"
+        )
         raise MemoryLimitError(f"{numbers}: {advice}")
 
 
@@ -113,13 +115,13 @@ def check_address_space() -> None:
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
     if 0 <= limit < MIN_ADDRESS_BYTES:
-        needed = f"Gramshift needs {human(MIN_ADDRESS_BYTES)} of address space"
-        given = f"but this process may have {human(limit)}"
+        needed = f"Gramshift needs {size_in_words(MIN_ADDRESS_BYTES)} of address space"
+        given = f"but this process may have {size_in_words(limit)}"
         advice = "raise the limit with ulimit -v"
         raise MemoryLimitError(f"{needed} for its libraries alone, {given}: {advice}")
 
 
-def give_back() -> None:
+def release_freed_memory() -> None:
     """Return freed memory to the system, where the C library would keep it (glibc)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
@@ -169,7 +171,7 @@ class Needs:
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {human(self.n_bytes)} of memory and {in_words(self.seconds)}"
+        return f"about {size_in_words(self.n_bytes)} of memory and {in_words(self.seconds)}"
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def estimate(work: Work, *, linear: bool) -> Needs:
         fit = max(index, CELL_BYTES * n * n + index / 2)
         seconds = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n
         seconds += CUBE_SECONDS * n**3 * work.n_fits
-    n_bytes = BASE + WORKING_BYTES + fit
+    n_bytes = BASE_BYTES + WORKING_BYTES + fit
     n_bytes += (DOCUMENT_BYTES + LABEL_CHARACTER_BYTES * work.label_characters) * n
     if work.n_explained:
         n_bytes += PAGE_BYTES + EXPLAINED_BYTES * work.n_classes * work.longest
@@ -243,4 +245,4 @@ def check_memory(work: Work, allowed: int, *, linear: bool, way: str) -> Needs:
             high = middle
     advice = f"take a sample of the target: {way.format(low)}" if low else "allow more memory"
     run = f"{work.n_source} source and {work.n_target} target documents take {needs}"
-    raise MemoryLimitError(f"{run}, but the memory limit is {human(allowed)}: {advice}")
+    raise MemoryLimitError(f"{run}, but the memory limit is {size_in_words(allowed)}: {advice}")

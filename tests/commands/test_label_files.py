@@ -22,7 +22,7 @@ from gramshift.commands.predict import predict
 from gramshift.errors import MissingPackageError
 from gramshift.files import identify, replaced_file
 from gramshift.tables.columns import find_columns
-from gramshift.tables.table import Part, Style, Table
+from gramshift.tables.table import Table, TablePart, TableStyle
 from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 
@@ -426,13 +426,13 @@ def test_no_more_than_two_parts_are_ever_held(read_rows):
         nonlocal most
         asked.append(size)
         for start in range(0, 10_000, size):
-            part = Part([{"text": "x"}] * size, list(range(start, start + size)))
+            part = TablePart([{"text": "x"}] * size, list(range(start, start + size)))
             alive.append(weakref.ref(part))
             most = max(most, sum(one() is not None for one in alive))
             yield part
             del part
 
-    table = Table("table", ["text"], Style("jsonl"), parts, lambda: (0, 0))
+    table = Table("table", ["text"], TableStyle("jsonl"), parts, lambda: (0, 0))
     classifier = SimpleNamespace(
         classes_=np.array(["no", "yes"]),
         predict_proba=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)),

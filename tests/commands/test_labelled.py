@@ -12,14 +12,14 @@ from gramshift.commands.classify.labelled import (
     renamed_in_words,
 )
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.tables.table import Style, Table, TableError
+from gramshift.tables.table import Table, TableError, TableStyle
 from gramshift.terminal import Line, quote_word, visible
 from small_tables import write_csv
 
 
 def make_table(*columns, kept=None):
     return Table(
-        "t.csv", list(columns), Style("csv", kept=kept), parts=iter, position=lambda: (0, 0)
+        "t.csv", list(columns), TableStyle("csv", kept=kept), parts=iter, position=lambda: (0, 0)
     )
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.jsonl import N_KEY_ROWS
 from small_demo import load_demo
 
 TKC = ["--method", "tkc", "--ngrams", "3-5"]
@@ -96,8 +96,8 @@ def test_a_pipe_that_would_be_read_twice(gramshift, films):
 
 def test_keys_that_come_late_stay_as_they_are(gramshift, films):
     own = {"label": "mine", "confidence": 7, "p_negative": None}
-    rows = [{"id": f"f{n}", "text": f"{FILMS.texts[n % 40]} {n}"} for n in range(LOOKED_AT + 50)]
-    rows[LOOKED_AT + 20] |= own
+    rows = [{"id": f"f{n}", "text": f"{FILMS.texts[n % 40]} {n}"} for n in range(N_KEY_ROWS + 50)]
+    rows[N_KEY_ROWS + 20] |= own
     write_jsonl(films / "target.jsonl", rows)
     run = [
         "classify",
@@ -112,12 +112,12 @@ def test_keys_that_come_late_stay_as_they_are(gramshift, films):
     answer = gramshift(*run, "--output", "o.jsonl", "--save", "m.gramshift")
     assert answer.code == 0, answer.err
     found = read_jsonl(films / "o.jsonl")
-    assert own.items() <= found[LOOKED_AT + 20].items()
+    assert own.items() <= found[N_KEY_ROWS + 20].items()
     assert all(row["predicted_label"] in ("positive", "negative") for row in found)
     assert gramshift(*run, "--output", "o.csv").code == 0
     with (films / "o.csv").open(newline="") as file:
         written = list(csv.DictReader(file))
-    assert (written[LOOKED_AT + 20]["label"], written[LOOKED_AT + 20]["confidence"]) == (
+    assert (written[N_KEY_ROWS + 20]["label"], written[N_KEY_ROWS + 20]["confidence"]) == (
         "mine",
         "7",
     )
@@ -126,7 +126,7 @@ def test_keys_that_come_late_stay_as_they_are(gramshift, films):
     )
     assert answer.code == 2
     assert (
-        f"target.jsonl, line {LOOKED_AT + 21} has 'label' of its own, which none of the first"
+        f"target.jsonl, line {N_KEY_ROWS + 21} has 'label' of its own, which none of the first"
         in answer.err
     )
     assert not (films / "p.jsonl").exists()

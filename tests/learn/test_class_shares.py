@@ -16,7 +16,7 @@ from gramshift.learn.shares import (
     MIN_ERROR,
     PRIOR_DOCUMENTS,
     SHRINKAGE,
-    Shares,
+    ClassProportions,
     count_labels,
     estimate_shares,
     maximize,
@@ -307,7 +307,7 @@ def test_counts_of_random_labels_and_an_estimate_are_weighed_by_their_variances(
         rng.integers(0, 30, n_classes) + 1.0 * (np.arange(n_classes) == 0),
         rng.uniform(0.03, 0.6, n_classes),
     )
-    found = count_labels(Shares(source, used, used, errors, np.ones(n_classes)), counts)
+    found = count_labels(ClassProportions(source, used, used, errors, np.ones(n_classes)), counts)
     n, expected = counts.sum(), []
     for count, share, before, error, now in zip(
         counts, used, source, errors, found.errors, strict=True
@@ -327,9 +327,9 @@ def test_no_documents_have_the_shares_of_the_source():
 
 
 def test_intervals_are_of_shares():
-    shares = Shares(HALF, HALF, np.array([0.99, 0.01]), np.array([0.1, 0.1]), ALL)
+    shares = ClassProportions(HALF, HALF, np.array([0.99, 0.01]), np.array([0.1, 0.1]), ALL)
     np.testing.assert_allclose(shares.intervals(), [[0.99 - 0.196, 1], [0, 0.01 + 0.196]])
-    told = Shares.given(HALF, np.array([0.3, 0.7]))
+    told = ClassProportions.given(HALF, np.array([0.3, 0.7]))
     assert told.intervals().tolist() == [[0.3, 0.3], [0.7, 0.7]]
     assert told.source.tolist() == [0.5, 0.5]
 
@@ -337,7 +337,7 @@ def test_intervals_are_of_shares():
 def test_logits_by_hand():
     logits = Logits(2.0, np.array([0.5, -0.5, 0.0]))
     scores = np.array([[0.1, 0.2, -0.3], [1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])
-    shares = Shares.given(np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.4, 0.0]))
+    shares = ClassProportions.given(np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.4, 0.0]))
     for score, plain, moved in zip(
         scores, logits.probabilities(scores), logits.log_probabilities(scores, shares), strict=True
     ):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from conftest import texts
 from gramshift import StringKernel
 from gramshift.learn.features import (
-    GramFeatures,
+    KernelFeatures,
     adapted_kernel,
     compact,
     exponential,
@@ -21,7 +21,7 @@ def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_t
     documents = ["ab", *documents]
     whole = normalize_gram(gram)
     whole = exponential(whole) if adapt else whole
-    described = GramFeatures.from_gram(gram, adapt=adapt, n_threads=n_threads)
+    described = KernelFeatures.from_gram(gram, adapt=adapt, n_threads=n_threads)
     vectors = np.random.default_rng(0).normal(size=(len(documents), 3))
     rows = np.arange(len(documents))[::2]
     np.testing.assert_allclose(described.multiply(vectors), whole @ vectors, rtol=0, atol=1e-13)
@@ -44,7 +44,7 @@ def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_t
 @pytest.mark.parametrize("n", [1, 511, 512, 513, 1300])
 def test_pieces_end_where_rows_end(n):
     values = np.random.default_rng(n).uniform(-1, 1, size=(3, n))
-    described = GramFeatures(values, np.ones(3), np.ones(n), adapt=True)
+    described = KernelFeatures(values, np.ones(3), np.ones(n), adapt=True)
     vectors = np.random.default_rng(1).normal(size=(n, 2))
     np.testing.assert_allclose(
         described.multiply(vectors), np.exp(values - 1) @ vectors, rtol=1e-12, atol=1e-13
@@ -57,7 +57,7 @@ def test_the_power_series_is_right_to_rounding():
 
 
 def check_series(values):
-    described = GramFeatures(values, np.ones(1), np.ones(4001), adapt=True)
+    described = KernelFeatures(values, np.ones(1), np.ones(4001), adapt=True)
     picked = np.eye(4001)[:, ::200]
     np.testing.assert_allclose(
         described.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16
@@ -69,8 +69,8 @@ def test_counts_that_fit_are_kept_in_half_the_memory():
     assert compact(gram).dtype == np.int32
     assert (compact(gram) == gram).all()
     vectors = np.ones((3, 1))
-    expected = GramFeatures.from_gram(gram, adapt=True).multiply(vectors)
-    assert (GramFeatures.from_gram(compact(gram), adapt=True).multiply(vectors) == expected).all()
+    expected = KernelFeatures.from_gram(gram, adapt=True).multiply(vectors)
+    assert (KernelFeatures.from_gram(compact(gram), adapt=True).multiply(vectors) == expected).all()
     large = gram * 2**31
     assert compact(large) is large
 
@@ -79,7 +79,7 @@ def test_copies_are_found_and_only_copies():
     documents = ["abc abd", "other words", "abc abd", "", "abc abe", "", "OTHER  words", "abc abd"]
     for kind in ("presence", "intersection", "spectrum"):
         gram = StringKernel(kind, ngram_range=(2, 3)).gram(documents)
-        assert GramFeatures.from_gram(gram, adapt=True).originals.tolist() == [
+        assert KernelFeatures.from_gram(gram, adapt=True).originals.tolist() == [
             0,
             1,
             0,
@@ -90,4 +90,4 @@ def test_copies_are_found_and_only_copies():
             0,
         ]
     nearly = np.array([[1.0, 1 - 1e-10], [1 - 1e-10, 1.0]])
-    assert GramFeatures.from_gram(nearly, adapt=True).originals.tolist() == [0, 1]
+    assert KernelFeatures.from_gram(nearly, adapt=True).originals.tolist() == [0, 1]

@@ -15,11 +15,11 @@ from gramshift.learn.linear import (
     MAX_PASSES,
     MAX_ROWS,
     MIN_ROWS,
-    LinearFeatures,
-    LinearPart,
     LinearRidge,
+    NGramFeatures,
+    NGramFeaturesPart,
 )
-from gramshift.learn.ridge import Fitted, SingularKernelError
+from gramshift.learn.ridge import Coefficients, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
 from gramshift.ngrams.sorted_ngrams import SortedNGrams, run_serially
@@ -50,12 +50,12 @@ def describe(documents, ranges=RANGES, run=run_serially):
         weights, own = lists.times.astype(float), lists.unshared.astype(float)
         values = own + lists.own_values(weights)
         scale = np.array([1 / np.sqrt(value) if value else 0.0 for value in values])
-        parts.append(LinearPart(lists, weights, own, scale))
+        parts.append(NGramFeaturesPart(lists, weights, own, scale))
     grams = [
         naive.normalized_gram("presence", documents, documents, ngram_range)
         for ngram_range in ranges
     ]
-    return LinearFeatures(parts, run), np.mean(grams, axis=0)
+    return NGramFeatures(parts, run), np.mean(grams, axis=0)
 
 
 @pytest.fixture(scope="module")
@@ -115,22 +115,22 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
     size, n = MAX_ROWS, MAX_ROWS * MAX_PASSES + 5
     lists = build_lists(SortedNGrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2)))
-    part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
+    part = NGramFeaturesPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
     chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
     rows, others = chance.permutation(n), chance.permutation(n)[:30]
     vectors[np.setdiff1d(rows, others)] = 0.0
     with ThreadPoolExecutor(2) as pool:
-        documents = LinearFeatures([part], lambda function, items: list(pool.map(function, items)))
+        documents = NGramFeatures([part], lambda function, items: list(pool.map(function, items)))
         blocks = list(documents.rows(rows, others))
     assert [len(block) for block in blocks] == [size] * MAX_PASSES + [5]
-    expected = LinearFeatures([part], run_serially).multiply(vectors, rows)
+    expected = NGramFeatures([part], run_serially).multiply(vectors, rows)
     np.testing.assert_allclose(np.vstack(blocks) @ vectors[others], expected, rtol=1e-9)
 
 
 def test_similarities_to_many_documents_come_in_small_blocks(demo):
     documents = demo[0]
-    wide = LinearFeatures(
-        [LinearPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))], run_serially
+    wide = NGramFeatures(
+        [NGramFeaturesPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))], run_serially
     )
     assert [len(block) for block in wide.rows(np.arange(2 * MIN_ROWS + 1))] == [
         MIN_ROWS,
@@ -157,7 +157,7 @@ def test_scores_are_those_of_the_textbook(demo, alpha, bias, n_classes):
     solver = LinearRidge(documents, alpha, bias=bias, few=0)
     assert largest_error(solver, kernel, training, draw_targets(n_classes)) < PROMISED
     for near in (1.0, 1e3):
-        wrong = Fitted(
+        wrong = Coefficients(
             near * np.random.default_rng(1).normal(size=(N, n_classes)), np.ones(n_classes)
         )
         if n_classes == 2:

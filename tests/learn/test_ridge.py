@@ -8,10 +8,10 @@ from threadpoolctl import ThreadpoolController, threadpool_info
 
 from gramshift import StringKernel
 from gramshift.learn import ridge
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import ProductsByNeed, SharedProducts
-from gramshift.learn.ridge import RidgeSolver, SingularKernelError
+from gramshift.learn.ridge import KernelRidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
 from gramshift.parallel import ONE_BLAS_THREAD
@@ -24,7 +24,7 @@ TARGETS = one_versus_all(RNG.integers(0, 3, 55), 3)
 
 
 def describe(documents=DEMO[:70], *, adapt=True):
-    return GramFeatures.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
+    return KernelFeatures.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
 
 
 def naive(documents, training, targets, alpha, bias=False):
@@ -42,7 +42,7 @@ def naive(documents, training, targets, alpha, bias=False):
 @pytest.mark.parametrize("size", [3, 700, 1300])
 def test_shared_products_are_those_by_need(size):
     values = np.random.default_rng(size).uniform(0, 1, size=(size, size))
-    documents = GramFeatures(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
+    documents = KernelFeatures(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
     rows = np.random.default_rng(0).permutation(size)
     source = rows[: size // 2 + 1]
     by_need = ProductsByNeed(documents, source)
@@ -67,12 +67,12 @@ def test_scores_with_shared_products_are_the_same(parts):
     """Documents and columns of some parts only, as if the others were not there."""
     gram = StringKernel(ngram_range=(2, 4)).gram(DEMO[:90])
     places = [slice(0, 30), slice(30, 60), slice(60, 90)]
-    shared = SharedProducts(GramFeatures.from_gram(gram, adapt=True), places)
+    shared = SharedProducts(KernelFeatures.from_gram(gram, adapt=True), places)
     rows = np.concatenate([np.arange(90)[places[part]] for part in parts])
-    documents = GramFeatures.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=True)
+    documents = KernelFeatures.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=True)
     for source in (np.arange(12), np.arange(10, 25)):
         training, targets = np.concatenate([source, [26, 29]]), TARGETS[: len(source) + 2]
-        solver = RidgeSolver(documents, source, 1e-5, products=shared.choose(rows, parts))
+        solver = KernelRidgeSolver(documents, source, 1e-5, products=shared.choose(rows, parts))
         scores = solver.solve(training, targets).score(documents, np.arange(len(rows)))
         expected = naive(documents, training, targets, 1e-5)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
@@ -83,7 +83,7 @@ def test_scores_with_shared_products_are_the_same(parts):
 @pytest.mark.parametrize("alpha", [1e-5, 0.5])
 def test_scores_are_those_of_the_textbook(adapt, bias, alpha):
     documents = describe(adapt=adapt)
-    solver = RidgeSolver(documents, SOURCE, alpha, bias=bias)
+    solver = KernelRidgeSolver(documents, SOURCE, alpha, bias=bias)
     everyone = np.arange(70)
     for training in (
         SOURCE,
@@ -101,14 +101,14 @@ def test_it_is_the_ridge_regression_of_scikit_learn():
     kernel = documents.kernel(np.arange(70))
     rival = KernelRidge(alpha=0.5, kernel="precomputed").fit(kernel[:55, :55], TARGETS)
     scores = (
-        RidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+        KernelRidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
     )
     np.testing.assert_allclose(scores, rival.predict(kernel[:, :55]), atol=1e-8)
 
 
 def test_two_classes_are_solved_once_and_mirrored():
     documents, targets = describe(), one_versus_all(RNG.integers(0, 2, 55), 2)
-    fitted = RidgeSolver(documents, SOURCE, 1e-5, bias=True).solve(TRAINING, targets)
+    fitted = KernelRidgeSolver(documents, SOURCE, 1e-5, bias=True).solve(TRAINING, targets)
     assert (fitted.coefficients[:, 0] == -fitted.coefficients[:, 1]).all()
     assert fitted.intercepts[0] == -fitted.intercepts[1]
     expected = naive(documents, TRAINING, targets, 1e-5, bias=True)
@@ -136,7 +136,7 @@ def test_copies_are_merged_without_changing_scores(adapt, bias):
     targets = one_versus_all(np.arange(44) % 2, 2)
     expected = naive(documents, training, targets, 1e-2, bias)
     scores = (
-        RidgeSolver(documents, np.arange(40), 1e-2, bias=bias)
+        KernelRidgeSolver(documents, np.arange(40), 1e-2, bias=bias)
         .solve(training, targets)
         .score(documents, np.arange(54))
     )
@@ -147,7 +147,7 @@ def test_copies_are_merged_without_changing_scores(adapt, bias):
 @pytest.mark.parametrize("bias", [True, False])
 def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
     documents = describe([*DEMO[:50], DEMO[3], DEMO[4], DEMO[4], DEMO[51], ""], adapt=adapt)
-    fast = RidgeSolver(documents, SOURCE, 1e-2, bias=bias).held_out(TRAINING, TARGETS)
+    fast = KernelRidgeSolver(documents, SOURCE, 1e-2, bias=bias).held_out(TRAINING, TARGETS)
     for left_out in (0, 3, 4, 17, 39, 52, 54):
         rest = np.delete(TRAINING, left_out)
         slow = naive(documents, rest, TARGETS[rest], 1e-2, bias)[left_out]
@@ -156,7 +156,7 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
 
 def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
     """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
-    documents = GramFeatures.from_gram(
+    documents = KernelFeatures.from_gram(
         StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False
     )
     used = []
@@ -165,7 +165,7 @@ def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monke
         ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given)
     )
     scores = (
-        RidgeSolver(documents, SOURCE, 1e-7, steps=3)
+        KernelRidgeSolver(documents, SOURCE, 1e-7, steps=3)
         .solve(TRAINING, TARGETS)
         .score(documents, np.arange(70))
     )
@@ -175,15 +175,15 @@ def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monke
     with pytest.raises(
         SingularKernelError, match=r"alpha=1e-300 is too small for this kernel .* try alpha="
     ):
-        RidgeSolver(documents, SOURCE, 1e-300, steps=3).solve(TRAINING, TARGETS)
+        KernelRidgeSolver(documents, SOURCE, 1e-300, steps=3).solve(TRAINING, TARGETS)
 
 
 @pytest.mark.parametrize("kind", ["presence", "spectrum"])
 def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
-    documents = GramFeatures.from_gram(
+    documents = KernelFeatures.from_gram(
         StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False
     )
-    fast = RidgeSolver(documents, SOURCE, 1e-5).held_out(TRAINING, TARGETS)
+    fast = KernelRidgeSolver(documents, SOURCE, 1e-5).held_out(TRAINING, TARGETS)
     for left_out in (0, 20, 54):
         rest = np.delete(TRAINING, left_out)
         np.testing.assert_allclose(
@@ -197,17 +197,17 @@ def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
 @pytest.mark.parametrize("adapt", [True, False])
 def test_many_documents_are_left_out_in_single_precision(monkeypatch, adapt):
     documents = describe(adapt=adapt)
-    exact = RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
+    exact = KernelRidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
     monkeypatch.setattr(ridge.linalg, "inv", None)  # not needed then
     np.testing.assert_allclose(
-        RidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4
+        KernelRidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4
     )
 
 
 def test_a_large_alpha_with_bias_still_orders_documents():
     documents, targets = describe(adapt=False), one_versus_all(np.arange(55) % 2, 2)
     scores = (
-        RidgeSolver(documents, SOURCE, 1e10, bias=True)
+        KernelRidgeSolver(documents, SOURCE, 1e10, bias=True)
         .solve(TRAINING, targets)
         .score(documents, np.arange(70))
     )
@@ -274,7 +274,7 @@ def test_weights_of_many_documents_are_read_off_part_by_part():
 @pytest.mark.parametrize("size", [1, 300])
 def test_a_preconditioner_is_the_inverse_to_single_precision(adapt, size):
     values = np.random.default_rng(size).normal(size=(size, 2 * size))
-    documents = GramFeatures.from_gram(
+    documents = KernelFeatures.from_gram(
         np.abs(values @ values.T) + 20 * size * np.eye(size), adapt=adapt
     )
     rows, penalty = np.random.default_rng(0).permutation(size), np.linspace(0.5, 1, size)
@@ -289,7 +289,7 @@ def test_a_preconditioner_is_the_inverse_to_single_precision(adapt, size):
 
 
 def test_a_kernel_without_a_factor_has_no_preconditioner():
-    documents = GramFeatures(-np.eye(3), np.ones(3), np.ones(3), adapt=False)
+    documents = KernelFeatures(-np.eye(3), np.ones(3), np.ones(3), adapt=False)
     assert not Preconditioner(documents, np.arange(3), np.zeros(3)).prepare(np.arange(3))
 
 

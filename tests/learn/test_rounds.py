@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.learn.features import GramFeatures
-from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.features import KernelFeatures
+from gramshift.learn.ridge import KernelRidgeSolver
 from gramshift.learn.rounds import Schedule, fit_rounds
-from gramshift.learn.training_set import Labelling
-from gramshift.model.describers import GramDescriber
+from gramshift.learn.training_set import TrainingSet
+from gramshift.model.feature_makers import KernelFeatureMaker
 from gramshift.runtime import Runtime
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
@@ -20,11 +20,11 @@ def demo_gram(n_source, n_target):
 
 
 def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=True):
-    describer = GramDescriber(
-        lambda *_: (GramFeatures.from_gram(gram, adapt=adapt), {}),
-        lambda features, source: RidgeSolver(features, source, 1e-5),
+    describer = KernelFeatureMaker(
+        lambda *_: (KernelFeatures.from_gram(gram, adapt=adapt), {}),
+        lambda features, source: KernelRidgeSolver(features, source, 1e-5),
     )
-    labelling = Labelling.of_source(is_source, codes, n_classes)
+    labelling = TrainingSet.of_source(is_source, codes, n_classes)
     return fit_rounds(describer, labelling, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive
-from gramshift.learn.linear import LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import LinearRidge, NGramFeatures, NGramFeaturesPart
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
 from gramshift.ngrams.sorted_ngrams import SortedNGrams, run_serially
@@ -19,8 +19,8 @@ KERNEL = np.array(naive.normalized_gram("presence", TEXTS, TEXTS, (2, 4)))
 def documents():
     lists = build_lists(SortedNGrams(encode(TEXTS), (2, 4)))
     weights, own = lists.times.astype(float), lists.unshared.astype(float)
-    return LinearFeatures(
-        [LinearPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))],
+    return NGramFeatures(
+        [NGramFeaturesPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))],
         run_serially,
     )
 

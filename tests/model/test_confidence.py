@@ -5,7 +5,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.learn.calibrate import agree
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -19,7 +19,7 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=8).fit(
         gram, labels + [None] * 20
     )
-    kernel = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
+    kernel = KernelFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
     labelling = clf._fit.labelling
     added, added_codes = labelling.joined, labelling.known[labelling.joined]
     assert len(added) == 8

@@ -20,7 +20,7 @@ import gramshift as gs
 from altered_files import read_members, write_members
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError, MemoryLimitError
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.model.archive import HEAD, ModelFileError
 from gramshift.model.model_schema import MAX_CLASSES, MAX_NGRAM_LENGTH
 from gramshift.model.saving import labels_to_json
@@ -335,7 +335,7 @@ def test_coefficients_that_are_not_one_per_text_are_refused(files, tmp_path, row
 
 def test_a_product_with_too_few_vectors_is_an_error():
     """The leaf believes that there are enough."""
-    features = GramFeatures(np.ones((3, 50)), np.ones(3), np.ones(50), True)
+    features = KernelFeatures(np.ones((3, 50)), np.ones(3), np.ones(50), True)
     with pytest.raises(ValueError, match="vectors of 20 numbers for descriptions of 50"):
         features.multiply(np.ones((20, 2)))
 

@@ -18,8 +18,8 @@ from conftest import ALPHABET, examples
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import fit_offsets
 from gramshift.learn.rounds import fit_rounds
-from gramshift.learn.training_set import Labelling
-from gramshift.model.describers import LinearDescriber
+from gramshift.learn.training_set import TrainingSet
+from gramshift.model.feature_makers import NGramFeatureMaker
 from gramshift.model.fit import describe_gram, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
@@ -74,7 +74,7 @@ def fit_by_gram(options, source, labels, target=None):
     classes, labelling = given_.read_labels(settings)
     describer = describe_gram(settings, similarities, given_, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
-    words = LinearDescriber(
+    words = NGramFeatureMaker(
         similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
     describer.measure_drift = words.measure_drift  # a gram does not tell how far words have drifted
@@ -145,14 +145,14 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
     target, answers = draw_documents(n_classes, 9, 13)
     known = [*codes, *(code if row % 2 else None for row, code in enumerate(answers))]
     rows = np.array([row for row, code in enumerate(known) if code is not None])
-    labelling = Labelling(
+    labelling = TrainingSet(
         np.arange(25) < 16, rows, np.array([known[row] for row in rows]), n_classes
     )
     runtime = Runtime(1)
     _, similarities = gs.TransductiveClassifier(
         preset="best", ngram_range=(2, 3)
     )._check_parameters(runtime)
-    describer = LinearDescriber(
+    describer = NGramFeatureMaker(
         similarities, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
     )
     found = describer.describe(labelling, across=across).multiply(np.eye(25))
@@ -169,14 +169,14 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
 def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     texts, runtime = [*X[:n_source], *TARGET[:n_target]], Runtime(2)
     _, similarities = gs.TransductiveClassifier()._check_parameters(runtime)
-    describer = LinearDescriber(
+    describer = NGramFeatureMaker(
         similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
-    labelling = Labelling.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
+    labelling = TrainingSet.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
     expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
     assert describer.measure_drift(labelling) == pytest.approx(expected, abs=1e-12)
     assert (
-        describer.measure_drift(Labelling.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2))
+        describer.measure_drift(TrainingSet.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2))
         == 2
     )  # too few to tell
 

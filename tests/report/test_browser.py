@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gramshift.report.contents import SimilarDocument
-from gramshift.report.page import MOST_SHOWN
+from gramshift.report.page import MAX_DOCUMENTS
 from gramshift.report.payload import MAX_TEXT_LENGTH
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
@@ -345,7 +345,7 @@ def test_the_policy_stops_what_slips_through(visit):
 def test_twenty_thousand_documents_stay_smooth(visit):
     documents = [
         make_entry(number, text=f"document {number}: " + "a review of some length " * 29)
-        for number in range(MOST_SHOWN)
+        for number in range(MAX_DOCUMENTS)
     ]
     page = visit.open(make_contents(documents))
     assert rows(page).count() == 25

@@ -14,9 +14,9 @@ import pytest
 
 from gramshift.errors import InputError
 from gramshift.tables.columns import MAX_LABEL_LENGTH, find_columns, read_documents
-from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.jsonl import N_KEY_ROWS
 from gramshift.tables.opening import open_table, read_lines
-from gramshift.tables.table import LONGEST, TableError, WrittenNumber, check_reread
+from gramshift.tables.table import MAX_CHARACTERS, TableError, WrittenNumber, check_reread
 from gramshift.tables.writing import open_writer
 
 
@@ -44,7 +44,7 @@ def rewrite(source, output, added=None, **options):
 
 
 def test_a_device_that_never_ends():
-    with pytest.raises(TableError, match=f"/dev/zero, line 1 has more than {LONGEST:,} characters"):
+    with pytest.raises(TableError, match=f"/dev/zero, line 1 has more than {MAX_CHARACTERS:,} characters"):
         rows_of("/dev/zero", format="csv")
 
 
@@ -53,7 +53,7 @@ def test_a_quote_that_never_closes_does_not_take_all_there_is(tmp_path):
     path = tmp_path / "q.csv"
     with path.open("wb") as file:
         file.write(b'id,text\n1,"')
-        for _ in range(LONGEST // (1 << 20) + 1):
+        for _ in range(MAX_CHARACTERS // (1 << 20) + 1):
             file.write((b"x" * 1023 + b"\n") * 1024)
     with pytest.raises(
         TableError,
@@ -275,7 +275,7 @@ def test_a_number_of_many_digits_leaves_those_beside_it_numbers(tmp_path):
 
 @pytest.mark.parametrize("output", ["o.jsonl", "o.csv"])
 def test_a_key_that_comes_late_is_not_overwritten(tmp_path, output):
-    lines = ['{"text": "a"}'] * LOOKED_AT + ['{"text": "b", "label": "mine"}']
+    lines = ['{"text": "a"}'] * N_KEY_ROWS + ['{"text": "b", "label": "mine"}']
     path = write(tmp_path, "late.jsonl", "\n".join(lines))
     with pytest.raises(
         TableError,

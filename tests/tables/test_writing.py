@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.jsonl import N_KEY_ROWS
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.tables.writing import open_writer
@@ -157,12 +157,12 @@ def test_a_text_that_parquet_cannot_hold(tmp_path):
 
 def test_keys_that_come_late_are_refused_in_a_csv(tmp_path):
     objects = write(
-        tmp_path, "t.jsonl", b'{"text": "a"}\n' * LOOKED_AT + b'{"text": "c", "late": 1}\n'
+        tmp_path, "t.jsonl", b'{"text": "a"}\n' * N_KEY_ROWS + b'{"text": "c", "late": 1}\n'
     )
     with pytest.raises(
-        TableError, match=f"line {LOOKED_AT + 1} has 'late', which the rows before did not"
+        TableError, match=f"line {N_KEY_ROWS + 1} has 'late', which the rows before did not"
     ):
-        rewrite(objects, "o.csv", values=NEW[:1] * (LOOKED_AT + 1))
+        rewrite(objects, "o.csv", values=NEW[:1] * (N_KEY_ROWS + 1))
 
 
 def test_a_folder_is_written_without_its_texts(tmp_path):

@@ -20,7 +20,7 @@ from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.parallel import Progress
 from gramshift.safe_reading import read_json
-from gramshift.tables.columns import Documents, check_column, find_columns, read_documents
+from gramshift.tables.columns import TableDocuments, check_column, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.terminal import visible
@@ -66,7 +66,7 @@ def compare_files(
         raise InputError(f"--reference {reference} is not among --methods: {', '.join(names)}")
     check_folder(output)
 
-    def read(name: str, column: str | None = label) -> Documents:
+    def read(name: str, column: str | None = label) -> TableDocuments:
         with open_table(name, format=format, encoding=encoding) as table:
             columns = find_columns(table, text=text, label=column, need_label=True)
             documents = read_documents(table, columns, progress=progress)
@@ -146,7 +146,7 @@ def _check_files(
             raise InputError(f"the source {name} is named twice")
 
 
-def _domains_of(documents: Documents, column: str) -> list[str]:
+def _domains_of(documents: TableDocuments, column: str) -> list[str]:
     cells = documents.column(check_column(documents.table, column, f"--domain {column}"))
     n_gaps = cells.count(None)
     if n_gaps:
@@ -157,7 +157,7 @@ def _domains_of(documents: Documents, column: str) -> list[str]:
     return [str(cell) for cell in cells]
 
 
-def _check_labels(documents: Documents) -> None:
+def _check_labels(documents: TableDocuments) -> None:
     n_gaps = documents.labels.count(None)
     if n_gaps:
         raise TableError(

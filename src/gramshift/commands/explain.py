@@ -10,7 +10,7 @@ from gramshift.commands.outputs import check_outputs, open_output
 from gramshift.errors import InputError
 from gramshift.model.classifier import load
 from gramshift.model.explanation import Explanation, mark_style
-from gramshift.model.word_spans import STRONGEST
+from gramshift.model.word_spans import N_SHOWN
 from gramshift.report.page import class_colours
 from gramshift.tables.columns import Progress, find_columns, read_documents
 from gramshift.tables.opening import open_table
@@ -43,7 +43,7 @@ def explain(
     format: str | None = None,
     encoding: str = "utf-8",
     html: str | None = None,
-    top: int = STRONGEST,
+    top: int = N_SHOWN,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:

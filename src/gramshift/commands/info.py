@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gramshift.memory import human
+from gramshift.memory import size_in_words
 from gramshift.model.archive import read_archive
 from gramshift.model.classifier import load
 from gramshift.model.model_schema import OF_THE_MACHINE
@@ -66,7 +66,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     n_corrected = found["n_corrected"]
     corrected = f", {n_corrected} corrected" if n_corrected else ""
     lines = {
-        "file": f"{visible(found['path'])}, {human(found['bytes'])}, "
+        "file": f"{visible(found['path'])}, {size_in_words(found['bytes'])}, "
         f"format {found['format_version']}",
         "saved": visible(found["saved"]),
         "made with": visible(versions),

@@ -10,7 +10,7 @@ from gramshift.commands.outputs import check_outputs
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.string_kernel import StringKernel
-from gramshift.memory import human, parse_bytes
+from gramshift.memory import parse_bytes, size_in_words
 from gramshift.parallel import Progress
 from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
@@ -55,7 +55,7 @@ def write_kernel(
     documents = read_lines(source, encoding=encoding)
     n = len(documents)
     n_characters = sum(map(len, documents))
-    say(f"{n} documents, {n_characters} characters; {output} will take {human(8 * n * n)}")
+    say(f"{n} documents, {n_characters} characters; {output} will take {size_in_words(8 * n * n)}")
     begun = time.perf_counter()
     gram = kernel.gram(documents, out=output, progress=progress)
     return {

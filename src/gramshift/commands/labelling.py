@@ -16,7 +16,7 @@ from gramshift.files import Replacing
 from gramshift.model.model_schema import ROWS
 from gramshift.tables.columns import Columns, Progress, find_columns, texts_in
 from gramshift.tables.opening import open_table
-from gramshift.tables.table import Part, Table
+from gramshift.tables.table import Table, TablePart
 from gramshift.tables.writing import open_writer, output_style
 
 MAX_ROWS = 4096  # that are labelled at a time
@@ -76,7 +76,7 @@ def label_table(
     }
 
 
-def _read_parts(table: Table) -> Iterator[Part]:
+def _read_parts(table: Table) -> Iterator[TablePart]:
     """Yield the parts of a table, whose read errors are not about the file that is written."""
     with naming_input(table.name):
         yield from table.parts(MAX_ROWS)

@@ -17,7 +17,13 @@ from gramshift.model.choosing import (
     choose_random,
     compare_texts,
 )
-from gramshift.tables.columns import Documents, Progress, check_ids, find_columns, read_documents
+from gramshift.tables.columns import (
+    Progress,
+    TableDocuments,
+    check_ids,
+    find_columns,
+    read_documents,
+)
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.tables.writing import quote_cell
@@ -104,7 +110,7 @@ def draw_sample(
 
 
 def _eligible_rows(
-    documents: Documents, confidences: list[float | None] | None, reviewed: set[str]
+    documents: TableDocuments, confidences: list[float | None] | None, reviewed: set[str]
 ) -> Iterator[int]:
     """Yield the rows that have a text and no label by a person."""
     for row, (text, id) in enumerate(zip(documents.texts, documents.ids, strict=True)):
@@ -113,7 +119,7 @@ def _eligible_rows(
             yield row
 
 
-def _read_labels(documents: Documents) -> tuple[list[str], list[float | None] | None]:
+def _read_labels(documents: TableDocuments) -> tuple[list[str], list[float | None] | None]:
     """Return the labels that we have predicted, and their confidences.
 
     Both are missing from rows that had a label already, and may be missing from the table.

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from gramshift.errors import InputError, MemoryLimitError, MissingPackageError
 from gramshift.files import UNFINISHED
-from gramshift.memory import human, require
+from gramshift.memory import require, size_in_words
 
 T = TypeVar("T")
 INSTALL = "pip install 'gramshift[dask]'"
@@ -146,7 +146,7 @@ def _result(client: Any, task: Any) -> Any:
         limit = error.last_worker.memory_limit
         raise MemoryLimitError(
             f"workers died again and again over the task {task.key.rpartition('-')[0]}, most "
-            f"likely for want of memory{f' (the last may use {human(limit)})' if limit else ''}: "
+            f"likely for want of memory{f' (the last may use {size_in_words(limit)})' if limit else ''}: "
             "give each worker more memory"
         ) from None
     except CancelledError:

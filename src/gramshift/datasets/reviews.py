@@ -160,7 +160,7 @@ DIGESTS = {
 
 
 @dataclass(frozen=True)
-class Domain:
+class ReviewDomain:
     """The 2000 reviews of a domain, the positive ones first, with 1 as their code."""
 
     reviews: list[Review]
@@ -179,7 +179,7 @@ class Domain:
 class Sentiment:
     """The domains of the data set by letter, and notes on their files."""
 
-    domains: dict[str, Domain]
+    domains: dict[str, ReviewDomain]
     notes: list[str]
 
 
@@ -226,7 +226,7 @@ def load_sentiment(data: Path, *, letters: str = "BDEK", n_reviews: int = N_REVI
                 notes.append(f"{path} {DIFFERS}")
             notes += read.notes
             reviews += read.reviews
-        domains[letter] = Domain(reviews, [1] * n_reviews + [0] * n_reviews)
+        domains[letter] = ReviewDomain(reviews, [1] * n_reviews + [0] * n_reviews)
     return Sentiment(domains, notes)
 
 

@@ -18,7 +18,7 @@ import psutil
 from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, GramshiftError, InputError
-from gramshift.memory import give_back
+from gramshift.memory import release_freed_memory
 from gramshift.methods import METHODS
 
 Codes = NDArray[np.intp]
@@ -245,7 +245,7 @@ STATUS = Path("/proc/self/status")
 def peak_memory() -> Iterator[list[float | None]]:
     """Measure the peak memory of this process beyond the memory used before, on Linux only."""
     used: list[float | None] = [None]
-    give_back()  # memory that was freed would be used again without being counted
+    release_freed_memory()  # memory that was freed would be used again without being counted
     try:
         CLEAR_REFS.write_text("5")  # resets the recorded peak
         before = psutil.Process().memory_info().rss

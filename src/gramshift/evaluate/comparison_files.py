@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gramshift.evaluate.comparison_run import Comparison, Row
 from gramshift.evaluate.scoring import N_DRAWS, SIGNIFICANCE_LEVEL
 from gramshift.files import Replacing, replaced_file
-from gramshift.memory import human
+from gramshift.memory import size_in_words
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
 
@@ -149,7 +149,7 @@ def _line(found: Comparison, line: Row) -> list[str]:
         f"{line['ece']:.3f}",
         f"{line['brier']:.3f}",
         f"{line['seconds']:.1f}",
-        "-" if line["memory"] is None else human(line["memory"]),
+        "-" if line["memory"] is None else size_in_words(line["memory"]),
         _difference(line),
     ]
     if any(one["spread"] is not None for one in found.summary):

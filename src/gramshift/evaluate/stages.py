@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from gramshift.evaluate.protocol import Setting
 from gramshift.evaluate.results import Outcome, StackedReviews
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.products import Products, SharedProducts
-from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.ridge import KernelRidgeSolver
 from gramshift.learn.rounds import Round, fit_rounds
-from gramshift.learn.training_set import Labelling
-from gramshift.model.describers import GramDescriber
+from gramshift.learn.training_set import TrainingSet
+from gramshift.model.feature_makers import KernelFeatureMaker
 from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.runtime import Runtime
 
@@ -41,7 +41,7 @@ def run_stages(
     runtime = Runtime(n_jobs)
     shared = None
     if stages != [PLAIN] and len(settings) >= MIN_SETTINGS_TO_SHARE:
-        documents = GramFeatures.from_gram(gram, adapt=True, n_threads=runtime.n_threads)
+        documents = KernelFeatures.from_gram(gram, adapt=True, n_threads=runtime.n_threads)
         shared = SharedProducts(documents, [reviews.place(letter) for letter in reviews.letters])
     for letters in dict.fromkeys(setting.letters for setting in settings):
         rows = reviews.rows(letters)
@@ -69,14 +69,14 @@ class _Group:
         self._reviews = reviews
         self._products = products
         self._runtime = runtime
-        self._plain = GramFeatures.from_gram(gram, adapt=False, n_threads=runtime.n_threads)
-        self._adapted = GramFeatures.from_gram(gram, adapt=True, n_threads=runtime.n_threads)
+        self._plain = KernelFeatures.from_gram(gram, adapt=False, n_threads=runtime.n_threads)
+        self._adapted = KernelFeatures.from_gram(gram, adapt=True, n_threads=runtime.n_threads)
 
     def run(self, setting: Setting, stages: list[str]) -> list[Outcome]:
         """Return the outcomes of a setting; the stage "adapted" is the first round of tkc."""
         codes = self._reviews.codes
         is_source = np.isin(np.arange(len(codes)), self._reviews.rows(setting.source))
-        labelling = Labelling.of_source(is_source, codes[is_source], 2)  # no target labels
+        labelling = TrainingSet.of_source(is_source, codes[is_source], 2)  # no target labels
         rounds: dict[str, list[Round]] = {}
         if PLAIN in stages:
             rounds[PLAIN] = self._fit(self._plain, labelling, 1)
@@ -90,11 +90,13 @@ class _Group:
             for name, some in rounds.items()
         ]
 
-    def _fit(self, documents: GramFeatures, labelling: Labelling, n_rounds: int) -> list[Round]:
+    def _fit(self, documents: KernelFeatures, labelling: TrainingSet, n_rounds: int) -> list[Round]:
         products = self._products if documents.adapt else None
-        describer = GramDescriber(
+        describer = KernelFeatureMaker(
             lambda *_: (documents, {}),
-            lambda features, source: RidgeSolver(features, source, PAPER.alpha, products=products),
+            lambda features, source: KernelRidgeSolver(
+                features, source, PAPER.alpha, products=products
+            ),
         )
         schedule = replace(PAPER.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
         return fit_rounds(describer, labelling, schedule, self._runtime, calibrate=False).rounds

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.kernels.gram import clip_range
-from gramshift.memory import give_back
+from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.runtime import Runtime
@@ -81,7 +81,7 @@ class Corpus:
             encoded = self.encode(kernel)
             ngrams = SortedNGrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range))
             self._lists[key] = build_lists(ngrams, run=partial(runtime.run, stage="index"))
-            give_back()
+            release_freed_memory()
         return self._lists[key]
 
     def take_lists(self, kernel: "KernelSpec", runtime: Runtime) -> FeatureLists:

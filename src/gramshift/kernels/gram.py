@@ -20,7 +20,7 @@ from gramshift.files import npy_file
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
-from gramshift.memory import give_back, human, in_words
+from gramshift.memory import in_words, release_freed_memory, size_in_words
 from gramshift.ngrams.index import MAX_CHARS
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
@@ -80,7 +80,7 @@ def compute_gram(
         Job(encoded, n_cols, ngram_range, normalize, parameters, run, require, weighting)
     )
     del encoded
-    give_back()
+    release_freed_memory()
 
     plan = kernel.plan(runtime.memory - in_memory - kernel.nbytes, runtime.n_threads)
     if runtime.tile is not None:
@@ -92,7 +92,7 @@ def compute_gram(
         work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
         fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
         runtime.run(fill, work, stage="gram", n_threads=plan.n_threads)
-    size, seconds = human(8 * shape[0] * shape[1]), time.perf_counter() - begun
+    size, seconds = size_in_words(8 * shape[0] * shape[1]), time.perf_counter() - begun
     log.info("%s %s: %s in %d tiles, %.2f s", title, kind, size, len(work), seconds)
     return gram if out is None else np.load(out, mmap_mode="r")
 

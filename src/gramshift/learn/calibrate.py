@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import Shares
+from gramshift.learn.shares import ClassProportions
 
 Floats = NDArray[np.float64]
 LEAST_SHARE, STEPS, CLOSE = 1e-6, 500, 1e-7
@@ -31,7 +31,7 @@ class Logits:
         """Return probabilities for the class proportions of the calibration."""
         return softmax(scores, self.steepness, self.offsets)
 
-    def log_probabilities(self, scores: Floats, shares: Shares) -> Floats:
+    def log_probabilities(self, scores: Floats, shares: ClassProportions) -> Floats:
         """Return log-probabilities for the class proportions used for the target."""
         moved = self.offsets + np.log(np.maximum(shares.used, np.finfo(float).tiny) / shares.source)
         result: Floats = special.log_softmax(self.steepness * scores + moved, axis=1)

@@ -18,17 +18,17 @@ from gramshift.learn.calibrate import (
     meet_shares,
     softmax,
 )
-from gramshift.learn.ridge import Fitted
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import (
-    Shares,
+    ClassProportions,
     count_labels,
     estimate_shares,
     proportions_matter,
     revise_shares,
 )
 from gramshift.learn.training import Trainer
-from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.learn.training_set import Codes, Rows, TrainingSet
 
 Floats = NDArray[np.float64]
 # chosen on the development data: docs/experiments.md
@@ -54,14 +54,14 @@ class RandomLabels:
 class Prior:
     """The class proportions of the target: known, or estimated from scores and random labels."""
 
-    used: Shares
+    used: ClassProportions
     is_known: bool
     random: RandomLabels | None = None
-    estimate: Shares | None = None
+    estimate: ClassProportions | None = None
     """Estimated from scores alone, before random labels are counted."""
 
     @classmethod
-    def unknown(cls, source: Shares, random: RandomLabels | None) -> "Prior":
+    def unknown(cls, source: ClassProportions, random: RandomLabels | None) -> "Prior":
         """Start with the source's proportions, or with those of random labels if there are any."""
         start = cls(source, is_known=False, random=random)
         if random is None:
@@ -69,15 +69,17 @@ class Prior:
         error = np.full(len(source.used), UNKNOWN_ERROR)
         return start.with_estimate(replace(source, errors=error))
 
-    def with_estimate(self, estimate: Shares) -> "Prior":
+    def with_estimate(self, estimate: ClassProportions) -> "Prior":
         """Return the prior for a new estimate from scores, combined with random labels."""
         return replace(self, used=self._count_random(estimate), estimate=estimate)
 
-    def used_without(self, code: int) -> Shares:
+    def used_without(self, code: int) -> ClassProportions:
         """Return the proportions without one random label of this class."""
         return self.used if self.estimate is None else self._count_random(self.estimate, code)
 
-    def _count_random(self, estimate: Shares, without: int | None = None) -> Shares:
+    def _count_random(
+        self, estimate: ClassProportions, without: int | None = None
+    ) -> ClassProportions:
         if self.random is None:
             return estimate
         counts = np.bincount(self.random.codes, minlength=len(estimate.used)).astype(np.float64)
@@ -116,7 +118,7 @@ class Decision:
 
 
 def read_first_round(
-    trainer: Trainer, training_set: Labelling, fitted: Fitted, scores: Floats, prior: Prior
+    trainer: Trainer, training_set: TrainingSet, fitted: Coefficients, scores: Floats, prior: Prior
 ) -> Reading:
     """Calibrate the first round and, unless they are known, estimate the class proportions.
 
@@ -141,7 +143,11 @@ def read_first_round(
 
 
 def read_adapted_round(
-    trainer: Trainer, training_set: Labelling, fitted: Fitted, scores: Floats, before: Reading
+    trainer: Trainer,
+    training_set: TrainingSet,
+    fitted: Coefficients,
+    scores: Floats,
+    before: Reading,
 ) -> Reading:
     """Calibrate a later round and, unless they are known, revise the class proportions."""
     held_out, others = trainer.held_out(training_set, fitted)
@@ -157,8 +163,8 @@ def read_adapted_round(
 
 def decide_first(
     trainer: Trainer,
-    training_set: Labelling,
-    fitted: Fitted,
+    training_set: TrainingSet,
+    fitted: Coefficients,
     scores: Floats,
     prior: Prior,
     expected: Expected | None = None,
@@ -179,8 +185,8 @@ def decide_first(
 
 def decide_adapted(
     trainer: Trainer,
-    training_set: Labelling,
-    fitted: Fitted,
+    training_set: TrainingSet,
+    fitted: Coefficients,
     scores: Floats,
     reading: Reading,
     expected: Expected | None = None,
@@ -243,13 +249,15 @@ def expect_decision(decision: Decision, source_codes: Codes, prior: Prior) -> Ex
     return measure_accuracy(expected, right)
 
 
-def fit_logits(training_set: Labelling, held_out: Floats) -> Logits:
+def fit_logits(training_set: TrainingSet, held_out: Floats) -> Logits:
     """Fit the calibration on held-out scores of source documents."""
     of_source = held_out[: len(training_set.source)]
     return Logits(*fit_offsets(of_source, training_set.source_codes))
 
 
-def _probabilities_across(trainer: Trainer, training_set: Labelling, first: Fitted) -> Floats:
+def _probabilities_across(
+    trainer: Trainer, training_set: TrainingSet, first: Coefficients
+) -> Floats:
     """Return probabilities of the target, mainly by n-grams that both domains share."""
     fitted, scores = trainer.train_across(training_set, first)
     held_out, _ = trainer.held_out(training_set, fitted, across=True)
@@ -274,7 +282,7 @@ def match_priors(scores: Floats, steepness: float, prior: Floats) -> Floats:
     return centred
 
 
-def prior_offsets(offsets: Floats, steepness: float, shares: Shares) -> Floats:
+def prior_offsets(offsets: Floats, steepness: float, shares: ClassProportions) -> Floats:
     """Return offsets + log(target prior / source prior) / steepness, centred."""
     ratio = np.maximum(shares.used, MIN_PRIOR) / shares.source
     shifted = offsets + np.log(ratio) / steepness
@@ -283,7 +291,7 @@ def prior_offsets(offsets: Floats, steepness: float, shares: Shares) -> Floats:
 
 
 def unseen_scores(
-    training_set: Labelling, scores: Floats, held_out: Floats, others: Floats | None
+    training_set: TrainingSet, scores: Floats, held_out: Floats, others: Floats | None
 ) -> Floats:
     """Return scores of target documents by classifiers that did not learn from them.
 

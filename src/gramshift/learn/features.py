@@ -71,7 +71,7 @@ def compact(gram: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class GramFeatures:
+class KernelFeatures:
     """The kernel matrix of documents with all source and target documents as features.
 
     Features are K-tilde (``adapt``) or K-hat, gram[i, j] * row_scale[i] * scale[j]; neither is ever
@@ -85,7 +85,7 @@ class GramFeatures:
     n_threads: int = 1
 
     @classmethod
-    def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "GramFeatures":
+    def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "KernelFeatures":
         """Return the features of all documents; one with self-kernel 0 has K-hat 0 to all."""
         scale = one_over_root(np.diagonal(gram))
         return cls(gram, scale, scale, adapt, n_threads)

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.ridge import (
-    Fitted,
-    RidgeSolver,
+    Coefficients,
+    KernelRidgeSolver,
     SingularKernelError,
     is_mirrored,
     split_intercepts,
 )
 from gramshift.learn.selection import N_FOLDS, assign_folds
 from gramshift.learn.training_set import Rows
-from gramshift.memory import give_back
+from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.parallel import Progress
 
@@ -38,7 +38,7 @@ MAX_DENSE = 2000  # documents whose kernel matrix is always small enough
 
 
 @dataclass(frozen=True)
-class LinearPart:
+class NGramFeaturesPart:
     """N-gram lists of one kernel, with weights.
 
     ``own`` is the part of k(x, x) by n-grams of one document, ``scale`` is 1 / sqrt(k(x, x)).
@@ -65,17 +65,17 @@ class LinearPart:
         result *= self.scale[documents, None]
         return result
 
-    def narrow(self, documents: Rows, run: Any) -> "LinearPart":
+    def narrow(self, documents: Rows, run: Any) -> "NGramFeaturesPart":
         """Return the part for some documents, in ascending order."""
         lists, weights, own = self.lists.narrow(self.weights, documents, run=run)
-        return LinearPart(lists, weights, own + self.own[documents], self.scale[documents])
+        return NGramFeaturesPart(lists, weights, own + self.own[documents], self.scale[documents])
 
 
 @dataclass(frozen=True)
-class LinearFeatures:
+class NGramFeatures:
     """The mean of several normalised kernels, each a weighted sum over shared n-grams."""
 
-    parts: Sequence[LinearPart]
+    parts: Sequence[NGramFeaturesPart]
     run: Any
     """Applies a function to every item, on threads."""
 
@@ -106,13 +106,13 @@ class LinearFeatures:
         for start in range(0, len(blocks), MAX_PASSES):
             yield from self.run(work, blocks[start : start + MAX_PASSES])
 
-    def narrow(self, documents: Rows) -> "LinearFeatures":
+    def narrow(self, documents: Rows) -> "NGramFeatures":
         """Return the features of some documents, in ascending order, among each other."""
-        return LinearFeatures([part.narrow(documents, self.run) for part in self.parts], self.run)
+        return NGramFeatures([part.narrow(documents, self.run) for part in self.parts], self.run)
 
-    def times(self, factors: Floats) -> "LinearFeatures":
+    def times(self, factors: Floats) -> "NGramFeatures":
         """Return features in which every document is multiplied by its factor."""
-        return LinearFeatures(
+        return NGramFeatures(
             [replace(part, scale=part.scale * factors) for part in self.parts], self.run
         )
 
@@ -128,7 +128,7 @@ class LinearRidge:
 
     def __init__(
         self,
-        documents: LinearFeatures,
+        documents: NGramFeatures,
         alpha: float,
         *,
         bias: bool = False,
@@ -163,7 +163,9 @@ class LinearRidge:
         self._sketched = sketched
         self._is_hard = False  # whether plain conjugate gradients have failed once
 
-    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+    def solve(
+        self, training: Rows, targets: Floats, near: Coefficients | None = None
+    ) -> Coefficients:
         """Train on some documents, starting with the coefficients ``near``."""
         order = np.argsort(training)
         rows, mirrored = training[order], is_mirrored(targets)
@@ -174,10 +176,10 @@ class LinearRidge:
         )
         weights, intercepts = self._solve(rows, right, start)
         weights *= roots
-        give_back()  # the memory of the narrowed lists
+        release_freed_memory()  # the memory of the narrowed lists
         coefficients = np.zeros((len(self.documents), right.shape[1]))
         coefficients[rows] = weights
-        return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
+        return Coefficients.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """Return held-out scores: exact ones of few documents, else by 5-fold cross-validation."""
@@ -194,7 +196,7 @@ class LinearRidge:
         self._progress("sureness", N_FOLDS, N_FOLDS)
         return scores
 
-    def _exact(self, training: Rows) -> RidgeSolver:
+    def _exact(self, training: Rows) -> KernelRidgeSolver:
         """Return the solver that uses the kernel matrix of these documents."""
         order, ones, rows = np.argsort(training), np.ones(len(training)), np.arange(len(training))
         place = np.empty_like(order)
@@ -202,11 +204,11 @@ class LinearRidge:
         gram = np.vstack(list(self._narrow(training[order]).rows(rows)))
         if (place != rows).any():
             gram = gram[np.ix_(place, place)]
-        return RidgeSolver(
-            GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias
+        return KernelRidgeSolver(
+            KernelFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias
         )
 
-    def _narrow(self, rows: Rows) -> LinearFeatures:
+    def _narrow(self, rows: Rows) -> NGramFeatures:
         """Return training documents, in ascending order, among each other."""
         narrowed = self.documents.narrow(rows)
         return narrowed if self._roots is None else narrowed.times(self._roots[rows])
@@ -335,7 +337,7 @@ class LinearRidge:
 class LinearSystem:
     """The system (K + alpha) x = right for training documents, and where its solution starts."""
 
-    documents: LinearFeatures
+    documents: NGramFeatures
     alpha: float
     right: Floats
     start: Floats

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.lapack import spotri
 
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.products import Products, ProductsByNeed, Report
 from gramshift.learn.training_set import Rows
 from gramshift.parallel import ONE_BLAS_THREAD
@@ -30,7 +30,7 @@ class Preconditioner:
 
     def __init__(
         self,
-        documents: GramFeatures,
+        documents: KernelFeatures,
         source: Rows,
         penalty: Floats,
         products: Products | None = None,

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.training_set import Rows
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ class ProductsByNeed:
     The part of the source is computed once.
     """
 
-    def __init__(self, documents: GramFeatures, source: Rows) -> None:
+    def __init__(self, documents: KernelFeatures, source: Rows) -> None:
         self.documents, self.n_source = documents, len(source)
         self._means = np.zeros(len(documents))
         self._source = self._describe(source)
@@ -81,7 +81,7 @@ class SharedProducts:
     some parts, so that its products are the sum of their matrices.
     """
 
-    def __init__(self, documents: GramFeatures, parts: list[slice]) -> None:
+    def __init__(self, documents: KernelFeatures, parts: list[slice]) -> None:
         n = len(documents)
         centred, self.means = documents.centred(np.arange(n))
         self.sums = np.stack(

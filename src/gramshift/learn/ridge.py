@@ -8,7 +8,7 @@ from scipy import linalg
 
 from gramshift.errors import InputError
 from gramshift.learn.conjugate import Map, conjugate_gradients
-from gramshift.learn.features import Features, GramFeatures
+from gramshift.learn.features import Features, KernelFeatures
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import Products
 from gramshift.learn.training_set import Rows
@@ -30,14 +30,16 @@ class SingularKernelError(InputError):
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Coefficients:
     """Coefficients and intercepts: scores are features @ coefficients + intercepts."""
 
     coefficients: Floats
     intercepts: Floats
 
     @classmethod
-    def of_columns(cls, coefficients: Floats, intercepts: Floats, *, mirrored: bool) -> "Fitted":
+    def of_columns(
+        cls, coefficients: Floats, intercepts: Floats, *, mirrored: bool
+    ) -> "Coefficients":
         """Return coefficients of all classes; ``mirrored`` if the column is the second of two."""
         if mirrored:
             coefficients, intercepts = (
@@ -68,7 +70,7 @@ class Merged:
         return total / self.counts[:, None]
 
 
-class RidgeSolver:
+class KernelRidgeSolver:
     """Minimises |K W + b - Y|^2 + alpha tr(W' K W) for growing training sets.
 
     ``source`` starts every training set, so its part of the factor is computed once. Copies of a
@@ -79,7 +81,7 @@ class RidgeSolver:
 
     def __init__(
         self,
-        documents: GramFeatures,
+        documents: KernelFeatures,
         source: Rows,
         alpha: float,
         *,
@@ -102,7 +104,9 @@ class RidgeSolver:
             documents, distinct, np.full(len(documents), alpha), products
         )
 
-    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+    def solve(
+        self, training: Rows, targets: Floats, near: Coefficients | None = None
+    ) -> Coefficients:
         """Train on some documents."""
         merged = self._merge(training)
         mirrored = is_mirrored(targets)
@@ -110,7 +114,7 @@ class RidgeSolver:
             merged, merged.mean(targets)[:, mirrored:], bias=self.bias
         )
         coefficients = spread_weights(self.documents, merged.rows, weights)
-        return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
+        return Coefficients.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """Return held-out scores in closed form: y - w / diag((K + alpha I)^-1)."""
@@ -201,7 +205,7 @@ def split_intercepts(weights: Floats) -> tuple[Floats, Floats]:
     return weights[:, :-1] - ones * intercepts, intercepts
 
 
-def spread_weights(documents: GramFeatures, rows: Rows, weights: Floats) -> Floats:
+def spread_weights(documents: KernelFeatures, rows: Rows, weights: Floats) -> Floats:
     """Return coefficients of features, for weights[i] of the kernel with document rows[i]."""
     if documents.adapt:
         return documents.gather(weights, rows)

@@ -21,16 +21,16 @@ from gramshift.learn.decisions import (
     read_first_round,
     unseen_scores,
 )
-from gramshift.learn.ridge import Fitted
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.selection import (
     choose_by_shares,
     choose_classes,
     choose_surest,
     one_versus_all,
 )
-from gramshift.learn.shares import Shares
-from gramshift.learn.training import Describer, Trainer
-from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.learn.shares import ClassProportions
+from gramshift.learn.training import FeatureMaker, Trainer
+from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
@@ -84,11 +84,11 @@ class Round:
 
     added: Rows
     added_codes: Codes
-    fitted: Fitted
+    fitted: Coefficients
     scores: Floats
     changed: int
     seconds: float
-    shares: Shares | None = None
+    shares: ClassProportions | None = None
     """The class proportions by which documents joined."""
 
     @property
@@ -113,18 +113,18 @@ class RoundsOutcome:
     """The result of all rounds; the scores of the last are the final ones."""
 
     rounds: list[Round]
-    labelling: Labelling
+    labelling: TrainingSet
     """The training set of the last round."""
     calibration: Calibration | None
-    shares: Shares | None = None
+    shares: ClassProportions | None = None
     plain: Floats | None = None
     """Probabilities of target documents by the first round, for the source's proportions."""
     expected: Expected | None = None
 
 
 def fit_rounds(
-    describer: Describer,
-    labelling: Labelling,
+    describer: FeatureMaker,
+    labelling: TrainingSet,
     schedule: Schedule,
     runtime: Runtime,
     *,
@@ -155,7 +155,7 @@ def fit_rounds(
 
 def _train_rounds(
     trainer: Trainer,
-    source: Labelling,
+    source: TrainingSet,
     schedule: Schedule,
     runtime: Runtime,
     *,
@@ -207,19 +207,21 @@ def _train_rounds(
     return RoundsOutcome(rounds, training_set, calibration)
 
 
-def _start_prior(source: Labelling, schedule: Schedule, measured: RoundsOutcome | None) -> Prior:
+def _start_prior(source: TrainingSet, schedule: Schedule, measured: RoundsOutcome | None) -> Prior:
     """Return the class proportions before the first round."""
     proportions: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
     if measured is not None and measured.shares is not None:
         return Prior(measured.shares, is_known=True)
     given = proportions if isinstance(schedule.class_prior, str) else schedule.class_prior
-    shares = Shares.given(proportions, given)
+    shares = ClassProportions.given(proportions, given)
     if measured is None and schedule.is_estimated:
         return Prior.unknown(shares, schedule.random)
     return Prior(shares, is_known=True, random=schedule.random)
 
 
-def _join(source: Labelling, given: RandomLabels | None, added: Rows, codes: Codes) -> Labelling:
+def _join(
+    source: TrainingSet, given: RandomLabels | None, added: Rows, codes: Codes
+) -> TrainingSet:
     """Return the source with the labels that a person gave and with pseudo-labels."""
     if given is not None:
         added = np.concatenate([given.rows, added])
@@ -233,7 +235,7 @@ def _count_changed(scores: Floats, before: Round) -> int:
 
 def _decide(
     trainer: Trainer,
-    training_set: Labelling,
+    training_set: TrainingSet,
     rounds: list[Round],
     reading: Reading | None,
     prior: Prior,
@@ -277,7 +279,7 @@ def _with_given_labels(outcome: RoundsOutcome, random: RandomLabels) -> RoundsOu
     return replace(outcome, rounds=rounds, calibration=calibration)
 
 
-def _calibrate(trainer: Trainer, training_set: Labelling, last: Round) -> Calibration:
+def _calibrate(trainer: Trainer, training_set: TrainingSet, last: Round) -> Calibration:
     """Fit the slope on held-out scores of the source; pseudo-labelled documents get theirs too."""
     held_out, _ = trainer.held_out(training_set, last.fitted)
     of_source = held_out[: len(training_set.source)]

@@ -22,7 +22,7 @@ LEAST_PRIOR = 1e-9  # keeps odds finite
 
 
 @dataclass(frozen=True)
-class Shares:
+class ClassProportions:
     """Class proportions: in the source, as estimated for the target, and as used there."""
 
     source: Floats
@@ -34,7 +34,7 @@ class Shares:
     """Upper limits of the proportions, before these are normalised; 1 for no limit."""
 
     @classmethod
-    def given(cls, source: Floats, shares: Floats) -> "Shares":
+    def given(cls, source: Floats, shares: Floats) -> "ClassProportions":
         """Return proportions that are not estimated: the user's, or the source's."""
         return cls(source, shares, shares, np.zeros(len(shares)), np.ones(len(shares)))
 
@@ -49,7 +49,7 @@ def estimate_shares(
     source_codes: NDArray[np.intp],
     drift: float,
     unadapted: Floats | None = None,
-) -> Shares:
+) -> ClassProportions:
     """Estimate class proportions from probabilities of target documents, calibrated on the source.
 
     Anything that shifts the scores of a new domain looks like other class proportions. So the error
@@ -74,10 +74,10 @@ def estimate_shares(
     if unadapted is not None and n_classes > 2:
         limits = np.where(errors > GUARDED_ERROR, np.maximum(source, unadapted), 1.0)
     used = shrink(estimated, source, errors, limits)
-    return Shares(source, estimated, used, errors, limits)
+    return ClassProportions(source, estimated, used, errors, limits)
 
 
-def revise_shares(probabilities: Floats, before: Shares) -> Shares:
+def revise_shares(probabilities: Floats, before: ClassProportions) -> ClassProportions:
     """Revise an estimate by the probabilities of classifiers that have adapted to it.
 
     They have learnt from the documents that they score, so that they cannot move a proportion
@@ -90,7 +90,7 @@ def revise_shares(probabilities: Floats, before: Shares) -> Shares:
     estimated = np.where(nearer, mean, before.estimated)
     estimated = estimated / estimated.sum()
     used = shrink(estimated, source, before.errors, before.limits)
-    return Shares(source, estimated, used, before.errors, before.limits)
+    return ClassProportions(source, estimated, used, before.errors, before.limits)
 
 
 def _temper(probabilities: Floats, source: Floats) -> Floats:
@@ -134,7 +134,7 @@ def shrink(estimated: Floats, source: Floats, errors: Floats, limits: Floats) ->
     return result
 
 
-def count_labels(shares: Shares, counts: Floats) -> Shares:
+def count_labels(shares: ClassProportions, counts: Floats) -> ClassProportions:
     """Combine an estimate with counts of random labels, weighted by their inverse variances."""
     n = counts.sum()
     smoothed = (counts + shares.source) / (n + 1)  # a class that was not drawn may still exist

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gramshift.errors import InputError
-from gramshift.learn.features import GramFeatures
-from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
+from gramshift.learn.features import KernelFeatures
+from gramshift.learn.ridge import Coefficients, KernelRidgeSolver, spread_weights
 from gramshift.learn.selection import assign_folds
 from gramshift.learn.training_set import Rows
 from gramshift.parallel import Progress
@@ -24,13 +24,15 @@ class EstimatorSolver:
     It is fitted on the kernel matrix in double precision.
     """
 
-    def __init__(self, estimator: Any, documents: GramFeatures) -> None:
+    def __init__(self, estimator: Any, documents: KernelFeatures) -> None:
         self.documents, self._estimator = documents, estimator
 
-    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+    def solve(
+        self, training: Rows, targets: Floats, near: Coefficients | None = None
+    ) -> Coefficients:
         """Train on some documents."""
         weights, intercepts = self._fit(self.documents.kernel(training), targets)
-        return Fitted(spread_weights(self.documents, training, weights), intercepts)
+        return Coefficients(spread_weights(self.documents, training, weights), intercepts)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """Return held-out scores by 5-fold cross-validation."""
@@ -87,20 +89,22 @@ class DiscriminantSolver:
 
     def __init__(
         self,
-        documents: GramFeatures,
+        documents: KernelFeatures,
         source: Rows,
         alpha: float,
         *,
         progress: Progress | None = None,
     ) -> None:
         self.documents = documents
-        self._ridge = RidgeSolver(documents, source, alpha, bias=True, progress=progress)
+        self._ridge = KernelRidgeSolver(documents, source, alpha, bias=True, progress=progress)
 
-    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+    def solve(
+        self, training: Rows, targets: Floats, near: Coefficients | None = None
+    ) -> Coefficients:
         """Train on some documents; their mean scores are +1 and -1."""
         fitted = self._ridge.solve(training, code_groups(targets))
         middle, spread = place_threshold(fitted.score(self.documents, training), targets)
-        return Fitted(fitted.coefficients / spread, (fitted.intercepts - middle) / spread)
+        return Coefficients(fitted.coefficients / spread, (fitted.intercepts - middle) / spread)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """Return held-out scores of the regression, with the threshold of all documents."""
@@ -131,7 +135,9 @@ def place_threshold(scores: Floats, targets: Floats) -> tuple[Floats, Floats]:
 class Solver(Protocol):
     """Trains one-versus-all classifiers on parts of the documents."""
 
-    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+    def solve(
+        self, training: Rows, targets: Floats, near: Coefficients | None = None
+    ) -> Coefficients:
         """Train on some documents; iterative solvers start with the coefficients ``near``."""
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
@@ -140,7 +146,7 @@ class Solver(Protocol):
 
 def make_solver(
     classifier: Any,
-    documents: GramFeatures,
+    documents: KernelFeatures,
     source: Rows,
     *,
     alpha: float,
@@ -152,7 +158,7 @@ def make_solver(
     The latter ignores ``alpha`` and ``bias``.
     """
     if classifier == "ridge":
-        return RidgeSolver(documents, source, alpha, bias=bias, progress=progress)
+        return KernelRidgeSolver(documents, source, alpha, bias=bias, progress=progress)
     if classifier == "discriminant":
         return DiscriminantSolver(documents, source, alpha, progress=progress)
     return EstimatorSolver(classifier, documents)

@@ -7,23 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.features import Features
-from gramshift.learn.ridge import Fitted
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.selection import choose_classes, one_versus_all
 from gramshift.learn.solvers import Solver
-from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 
 
-class Describer(Protocol):
+class FeatureMaker(Protocol):
     """Makes the features of a training set, and the solver that trains on them."""
 
     @property
     def by_labels(self) -> bool:
         """True if features depend on classes, so that every training set has its own."""
 
-    def describe(self, labelling: Labelling, *, across: bool = False) -> Features:
+    def describe(self, labelling: TrainingSet, *, across: bool = False) -> Features:
         """Return the features of all documents; those of an earlier call may be overwritten.
 
         With ``across``, n-grams that one domain has more often than the other get less weight.
@@ -32,7 +32,7 @@ class Describer(Protocol):
     def make_solver(self, features: Features, source: Rows) -> Solver:
         """Return the solver for these features; every training set starts with ``source``."""
 
-    def measure_drift(self, labelling: Labelling) -> float:
+    def measure_drift(self, labelling: TrainingSet) -> float:
         """Measure how far n-gram frequencies drift between the domains (``measure_drift``)."""
 
 
@@ -46,7 +46,7 @@ class Trainer:
 
     def __init__(
         self,
-        describer: Describer,
+        describer: FeatureMaker,
         source: Rows,
         runtime: Runtime,
         *,
@@ -60,7 +60,9 @@ class Trainer:
         self._weights = weights
         self._ready: tuple[Features, Solver] | None = None
 
-    def train(self, labelling: Labelling, near: Fitted | None = None) -> tuple[Fitted, Floats]:
+    def train(
+        self, labelling: TrainingSet, near: Coefficients | None = None
+    ) -> tuple[Coefficients, Floats]:
         """Train on a training set; return the coefficients and the scores of all target documents.
 
         Iterative solvers start with the coefficients ``near``.
@@ -69,7 +71,9 @@ class Trainer:
         fitted = self._solve(solver, labelling, near)
         return fitted, fitted.score(features, labelling.target)
 
-    def train_across(self, labelling: Labelling, near: Fitted) -> tuple[Fitted, Floats]:
+    def train_across(
+        self, labelling: TrainingSet, near: Coefficients
+    ) -> tuple[Coefficients, Floats]:
         """Train with less weight for n-grams that one domain has more often than the other."""
         features = self.describer.describe(labelling, across=True)
         solver = self.describer.make_solver(features, labelling.source)
@@ -77,7 +81,7 @@ class Trainer:
         return fitted, fitted.score(features, labelling.target)
 
     def held_out(
-        self, labelling: Labelling, near: Fitted, *, across: bool = False
+        self, labelling: TrainingSet, near: Coefficients, *, across: bool = False
     ) -> tuple[Floats, Floats | None]:
         """Return held-out scores of all training documents, and of the other target documents.
 
@@ -91,14 +95,14 @@ class Trainer:
         targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
         return _finite(solver.held_out(labelling.training, targets) + mean), None
 
-    def accuracy_on(self, labelling: Labelling, rows: Rows, codes: Codes) -> float:
+    def accuracy_on(self, labelling: TrainingSet, rows: Rows, codes: Codes) -> float:
         """Train on a training set; return the accuracy on other documents of known classes."""
         features = self.describer.describe(labelling)
         solver = self.describer.make_solver(features, labelling.training)
         scores = self._solve(solver, labelling, None).score(features, rows)
         return float(np.mean(choose_classes(_finite(scores)) == codes))
 
-    def _prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
+    def _prepare(self, labelling: TrainingSet) -> tuple[Features, Solver]:
         """Return features and solver of a training set."""
         if self._ready is not None and not self.describer.by_labels:
             return self._ready
@@ -110,7 +114,7 @@ class Trainer:
         return ready
 
     def _held_out_by_halves(
-        self, labelling: Labelling, near: Fitted, *, across: bool
+        self, labelling: TrainingSet, near: Coefficients, *, across: bool
     ) -> tuple[Floats, Floats]:
         """Score each half of the training set by a classifier of the other half.
 
@@ -139,7 +143,9 @@ class Trainer:
         self._runtime.report("sureness", 2, 2)
         return _finite(scores), _finite(of_others / max(1, n_trained))
 
-    def _solve(self, solver: Solver, labelling: Labelling, near: Fitted | None) -> Fitted:
+    def _solve(
+        self, solver: Solver, labelling: TrainingSet, near: Coefficients | None
+    ) -> Coefficients:
         targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
         fitted = solver.solve(labelling.training, targets, near=near)
         return replace(fitted, intercepts=fitted.intercepts + mean) if self._centred else fitted
@@ -161,7 +167,7 @@ def _finite(scores: Floats) -> Floats:
     return np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
+def split_in_two(labelling: TrainingSet) -> NDArray[np.intp]:
     """Return 0 or 1 for each training document, so that both halves have all classes and domains.
 
     Each class of each domain is cut in the middle of the order of its texts, so that the halves do

@@ -12,7 +12,7 @@ Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Labelling:
+class TrainingSet:
     """The documents of a fit, by number, and those that a round learns from.
 
     ``training`` has the source documents in order, then the pseudo-labelled target documents,
@@ -34,7 +34,7 @@ class Labelling:
         codes: Codes,
         n_classes: int,
         ranks: NDArray[np.intp] | None = None,
-    ) -> "Labelling":
+    ) -> "TrainingSet":
         """Return the training set of a first round: the source alone."""
         return cls(is_source, np.flatnonzero(is_source), codes, n_classes, ranks)
 
@@ -68,12 +68,12 @@ class Labelling:
         known[self.training] = self.codes
         return known
 
-    def join(self, rows: Rows, codes: Codes) -> "Labelling":
+    def join(self, rows: Rows, codes: Codes) -> "TrainingSet":
         """Return the source with these pseudo-labelled target documents instead of earlier ones."""
         training = np.concatenate([self.source, rows])
         return replace(self, training=training, codes=np.concatenate([self.source_codes, codes]))
 
-    def only(self, chosen: NDArray[np.bool_]) -> "Labelling":
+    def only(self, chosen: NDArray[np.bool_]) -> "TrainingSet":
         """Return the training set reduced to the ``chosen`` of its documents."""
         return replace(self, training=self.training[chosen], codes=self.codes[chosen])
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from gramshift.learn.features import GramFeatures
-from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.features import KernelFeatures
+from gramshift.learn.ridge import KernelRidgeSolver
 from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
 from gramshift.terminal import counts_in_words, labelled_in_words
@@ -154,9 +154,9 @@ def separability(
     gram = (
         compared(rows) if callable(compared) else np.ascontiguousarray(compared[np.ix_(rows, rows)])
     )
-    described = GramFeatures.from_gram(gram, adapt=False)
+    described = KernelFeatures.from_gram(gram, adapt=False)
     targets = np.where(is_source[rows], 1.0, -1.0)
-    solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
+    solver = KernelRidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
     scores = solver.held_out(np.arange(len(rows)), targets[:, None])[:, 0]
     return max(0.5, float(roc_auc_score(targets, scores)))
 

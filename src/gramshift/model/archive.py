@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError, MemoryLimitError
 from gramshift.files import replaced_file
-from gramshift.memory import free_memory, human
+from gramshift.memory import free_memory, size_in_words
 from gramshift.model.model_schema import Sizes, check_head, check_names, declare_arrays
 from gramshift.safe_reading import open_regular, parse_json
 
@@ -62,7 +62,9 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
     with open_regular(path, follow=True) as file:
         size, free = os.fstat(file.fileno()).st_size, free_memory()
         if size > free:
-            sizes = f"{path} has {human(size)}, and {human(free)} of memory are free"
+            sizes = (
+                f"{path} has {size_in_words(size)}, and {size_in_words(free)} of memory are free"
+            )
             raise MemoryLimitError(f"{sizes}; it is read as a whole")
         try:
             with zipfile.ZipFile(file) as archive:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from gramshift.learn.rounds import RoundsOutcome
 from gramshift.model.inputs import FitInput
-from gramshift.model.similarities import Similarities
+from gramshift.model.kernel_list import KernelList
 
 N_TEXTS = 50  # documents whose n-grams are looked up at once; most share one with the first of them
 LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
 def find_blank(
-    given: FitInput, similarities: Similarities | None, *, adapt: bool
+    given: FitInput, similarities: KernelList | None, *, adapt: bool
 ) -> NDArray[np.bool_]:
     """Return which documents are target documents that share no n-gram with the source.
 
@@ -41,7 +41,7 @@ def find_blank(
     return is_blank
 
 
-def _compares_shared(similarities: Similarities) -> bool:
+def _compares_shared(similarities: KernelList) -> bool:
     """Return True if documents that share no n-gram have similarity 0, and change no weight."""
     has_no_weights = not similarities.by_weights or similarities.by_shared_alone
     return similarities.by_counts and has_no_weights

@@ -46,6 +46,7 @@ from gramshift.model.inputs import (
     gather,
     warn_of_input,
 )
+from gramshift.model.kernel_list import KernelList, similarities_of
 from gramshift.model.labels import as_labels, weigh_documents
 from gramshift.model.presenting import (
     check_origins,
@@ -54,10 +55,9 @@ from gramshift.model.presenting import (
     make_frame,
     target_texts,
 )
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.model.saving import parameters_from_json, read_fit, save_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
-from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.parallel import Progress
 from gramshift.progress import shown_progress
 from gramshift.runtime import Runtime
@@ -338,7 +338,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
 
-        def fit(settings: Settings, given: FitInput, runtime: Runtime) -> Fit:
+        def fit(settings: Settings, given: FitInput, runtime: Runtime) -> FitResult:
             return fit_exact(
                 settings, parameters, similarities, given, runtime, calibrate=calibrate
             )
@@ -370,7 +370,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         y: Any,
         target: Any,
         unlabelled: Any,
-        similarities: Similarities | None,
+        similarities: KernelList | None,
         n_threads: int,
     ) -> FitInput:
         """Return the documents and labels of a fit; gaps in the labels mark the target."""
@@ -395,7 +395,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return replace(given, weights=weights, domains=names)
 
     def _keep(
-        self, fit: Fit, review: Review | None = None, corpus: Corpus | None = None
+        self, fit: FitResult, review: Review | None = None, corpus: Corpus | None = None
     ) -> None:
         """Set the fitted attributes."""
         codes = corrected_codes(fit)
@@ -426,7 +426,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Return the threads, memory and progress that the parameters ask for."""
         return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
-    def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
+    def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
         """Return the checked parameters, and the kernels unless kernel values are given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         return settings, similarities_of(settings, runtime)
@@ -444,7 +444,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self,
         X: Any,
         target: Any,
-        similarities: Similarities | None,
+        similarities: KernelList | None,
         n_threads: int = 1,
         *,
         reset: bool,

@@ -13,7 +13,7 @@ from gramshift.model.advice import diagnose_answers
 from gramshift.model.diagnosis import Review, answers_of
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.model.settings import Settings
 from gramshift.runtime import Runtime
 from gramshift.text.documents import as_list
@@ -21,7 +21,7 @@ from gramshift.text.documents import as_list
 Floats = NDArray[np.float64]
 MAX_DEVIATIONS = 2.33  # standard deviations that one in a hundred exceeds
 DOMAIN = "target"  # the source that corrected documents are of, where sources have names
-FitFunction = Callable[[Settings, FitInput, Runtime], Fit]
+FitFunction = Callable[[Settings, FitInput, Runtime], FitResult]
 
 
 def check_corrections(corrections: Any, given: FitInput) -> dict[int, Any]:
@@ -70,7 +70,7 @@ def fit_with_corrections(
     joined: FitInput,
     corrections: dict[int, Any],
     runtime: Runtime,
-) -> tuple[Fit, Review]:
+) -> tuple[FitResult, Review]:
     """Fit without corrections, then on the ``joined`` input with them; compare both.
 
     Class proportions of the second fit are lower for classes of which most checked labels were
@@ -132,12 +132,12 @@ def lower_wrong_classes(
     return {label: proportion / total for label, proportion in prior.items()}, lines
 
 
-def corrected_codes(fit: Fit) -> NDArray[np.int64]:
+def corrected_codes(fit: FitResult) -> NDArray[np.int64]:
     """Return the classes of the corrected documents, in order."""
     return fit.labelling.known[list(fit.corrected)]
 
 
-def put_in_place(fit: Fit, found: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
+def put_in_place(fit: FitResult, found: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
     """Return values of all target documents in order: found ones, and those of corrected ones."""
     if not fit.corrected:
         return found
@@ -145,7 +145,7 @@ def put_in_place(fit: Fit, found: NDArray[Any], corrected: NDArray[Any]) -> NDAr
     return np.concatenate([found, corrected])[np.argsort(rows)]
 
 
-def target_rows(fit: Fit) -> NDArray[np.intp]:
+def target_rows(fit: FitResult) -> NDArray[np.intp]:
     """Return the numbers of the target documents in the fit, corrected ones included."""
     wanted = fit.labelling.target[fit.wanted]
     return np.sort(np.concatenate([wanted, np.array(fit.corrected, np.intp)]))

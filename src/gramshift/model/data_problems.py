@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import Logits, fit_offsets
-from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.ngrams.copies import find_copies
 from gramshift.text.words import split_words
 
@@ -137,7 +137,7 @@ class Examined:
     """The documents of a fit and their labels; a target document has none here."""
 
     texts: Sequence[str]
-    labelling: Labelling
+    labelling: TrainingSet
     classes: list[Any]
     places: Sequence[int]
     """The place of each document in X or among the target documents."""

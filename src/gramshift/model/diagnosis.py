@@ -22,11 +22,11 @@ from gramshift.model.advice import (
     separability,
     warn,
 )
-from gramshift.model.describers import compare_plainly
+from gramshift.model.feature_makers import compare_plainly
 from gramshift.model.fit import fit_exact
 from gramshift.model.inputs import FitInput
-from gramshift.model.result import Fit
-from gramshift.model.similarities import Reference, Similarities
+from gramshift.model.kernel_list import ComparedDocuments, KernelList
+from gramshift.model.result import FitResult
 from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
@@ -60,14 +60,14 @@ class Review:
 class Comparison:
     """The comparisons that the diagnostics of a fit need."""
 
-    reference: Fit | None
+    reference: FitResult | None
     """The fit without adapting, if it is another one and can be made."""
     fault: str | None
     """The reason why it cannot be made."""
     separability: float | None
 
 
-def answers_of(fit: Fit, reference: Fit | None) -> Answers:
+def answers_of(fit: FitResult, reference: FitResult | None) -> Answers:
     """Return the labels and figures of a fit, and the labels of one without adapting."""
     labels = _names(fit.labels[fit.wanted])
     given = fit.is_source[fit.labelling.source]  # corrected documents are not of the source
@@ -92,7 +92,7 @@ def answers_of(fit: Fit, reference: Fit | None) -> Answers:
     )
 
 
-def compare_fit(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Comparison:
+def compare_fit(fit: FitResult, runtime: Runtime, corpus: Corpus | None = None) -> Comparison:
     """Fit without adapting and measure the separability; a ``corpus`` has the n-grams."""
     if not len(fit.labels[fit.wanted]):
         return Comparison(None, None, None)
@@ -105,7 +105,7 @@ def compare_fit(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Com
 
 
 def diagnose_fit(
-    fit: Fit, compared: Comparison, review: Review | None, advice: Advice
+    fit: FitResult, compared: Comparison, review: Review | None, advice: Advice
 ) -> dict[str, Any]:
     """Return figures with a sentence each, the verdict, and warnings."""
     if not len(fit.labels[fit.wanted]):
@@ -122,7 +122,7 @@ def diagnose_fit(
     return found | {"warnings": [*lowered, *warnings, *void, *check_scale(fit), *unknown]}
 
 
-def find_warnings(fit: Fit, review: Review | None = None) -> list[str]:
+def find_warnings(fit: FitResult, review: Review | None = None) -> list[str]:
     """Return warnings of labels that look wrong, as far as that is known without further work."""
     answers = answers_of(fit, first_round(fit))
     advice = Advice()
@@ -152,7 +152,7 @@ def find_void_rounds(history: Sequence[dict[str, Any]], option: str) -> list[str
     return [f"the second round changed no label, because {why}; {advice}"]
 
 
-def judge_quickly(fit: Fit) -> str | None:
+def judge_quickly(fit: FitResult) -> str | None:
     """Return the verdict on the labels if it needs no further work; None if it does."""
     if fit.expected is None or not len(fit.labels[fit.wanted]):
         return None
@@ -160,7 +160,9 @@ def judge_quickly(fit: Fit) -> str | None:
     return verdict
 
 
-def reference_of(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Fit | None:
+def reference_of(
+    fit: FitResult, runtime: Runtime, corpus: Corpus | None = None
+) -> FitResult | None:
     """Return the fit without adapting, for its labels alone.
 
     None if it is this fit, or its documents are not kept.
@@ -180,7 +182,7 @@ def reference_of(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Fi
     )
 
 
-def first_round(fit: Fit) -> Fit | None:
+def first_round(fit: FitResult) -> FitResult | None:
     """Return the fit as it was after its first round; None if that is not kept."""
     if fit.unadapted is None:
         return None
@@ -192,7 +194,7 @@ def first_round(fit: Fit) -> Fit | None:
 
 
 def measure_separability(
-    fit: Fit, runtime: Runtime, corpus: Corpus | None = None
+    fit: FitResult, runtime: Runtime, corpus: Corpus | None = None
 ) -> float | None:
     """Measure how well the first kernel, without weights, separates source and target.
 
@@ -211,7 +213,7 @@ def measure_separability(
     return separability(compare, fit.is_source)
 
 
-def _compare(similarities: Similarities, reference: Reference, rows: Rows) -> Floats:
+def _compare(similarities: KernelList, reference: ComparedDocuments, rows: Rows) -> Floats:
     """Return the kernel matrix of some documents of a fit, by the first kernel."""
     kernel = similarities.kernels[0]
     if isinstance(kernel, KernelSpec):
@@ -220,10 +222,10 @@ def _compare(similarities: Similarities, reference: Reference, rows: Rows) -> Fl
         return matrix
     some_rows = _take(reference.documents, rows)
     n_jobs = similarities.n_jobs
-    return Similarities([kernel], n_jobs).average(some_rows, {}, Runtime(n_jobs))[0]
+    return KernelList([kernel], n_jobs).average(some_rows, {}, Runtime(n_jobs))[0]
 
 
-def check_scale(fit: Fit) -> list[str]:
+def check_scale(fit: FitResult) -> list[str]:
     """Warn of a user's kernel that finds nearly all documents equal, or hardly any alike."""
     similarities, documents = fit.model.similarities, fit.model.documents
     if similarities is None or len(documents) < MIN_DOCUMENTS:

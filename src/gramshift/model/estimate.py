@@ -9,8 +9,8 @@ from gramshift.memory import Needs, check_memory
 from gramshift.model.corrections import join_corrections
 from gramshift.model.fit import describe_work, is_linear_fit
 from gramshift.model.inputs import FitInput
+from gramshift.model.kernel_list import KernelList
 from gramshift.model.settings import Settings
-from gramshift.model.similarities import Similarities
 from gramshift.runtime import Runtime
 
 
@@ -23,7 +23,7 @@ class Estimate(Needs):
 
 def estimate_fit(
     settings: Settings,
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     given: FitInput,
     corrections: dict[int, Any] | None,
     runtime: Runtime,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.model.result import Fit, Model
-from gramshift.model.word_spans import STRONGEST, rank_words
+from gramshift.model.result import FitResult, KernelModel
+from gramshift.model.word_spans import N_SHOWN, rank_words
 from gramshift.parallel import Progress
 from gramshift.terminal import visible
 
@@ -88,7 +88,7 @@ class Explanation:
     has_words: bool = True
     """True if the model is linear, so that there are spans and words."""
 
-    def text(self, *, n: int = STRONGEST) -> str:
+    def text(self, *, n: int = N_SHOWN) -> str:
         """Describe the n strongest words for and against the label, and n documents, in lines."""
         label, lines, found = self.label, [self.headline()], _sum_up(self.words, self.label)
         speaks_for = [(word, share) for word, share in found if share > 0][:n]
@@ -128,7 +128,7 @@ class Explanation:
         """
         classes, parts, place, more = list(self.score), [], 0, len(self.given) - LONGEST_SHOWN
         chosen = sorted(
-            (word for word in self.words[:STRONGEST] if word.stop <= LONGEST_SHOWN),
+            (word for word in self.words[:N_SHOWN] if word.stop <= LONGEST_SHOWN),
             key=lambda word: word.start,
         )
         largest = max((_ahead(word) for word in chosen), default=0.0) or 1.0
@@ -193,7 +193,7 @@ def _in_line(share: float, words: str) -> str:
 
 
 def spread_scores(
-    model: Model,
+    model: KernelModel,
     texts: Sequence[str],
     *,
     own: Sequence[int],
@@ -232,7 +232,7 @@ def cut_parts(texts: Sequence[str], most: int, together: int) -> Iterator[slice]
         yield slice(start, len(texts))
 
 
-def explain_text(fit: Fit, text: str) -> Explanation:
+def explain_text(fit: FitResult, text: str) -> Explanation:
     """Split the score of a document by documents, and by characters if the model is linear."""
     model, classes = fit.model, fit.classes.tolist()
     if model.similarities is None or not all(isinstance(one, str) for one in model.documents[:1]):
@@ -287,13 +287,13 @@ def explain_text(fit: Fit, text: str) -> Explanation:
     )
 
 
-def _find_itself(fit: Fit, text: str) -> int | None:
+def _find_itself(fit: FitResult, text: str) -> int | None:
     """Return the number of a document with this text, of the target if possible; None if none."""
     equal = [row for row, document in enumerate(fit.model.documents) if document == text]
     return min(equal, key=lambda row: bool(fit.labelling.is_source[row]), default=None)
 
 
-def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
+def _introduce(fit: FitResult, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
     """Return a document of the fit with its share of the score."""
     role = "source" if fit.is_source[row] else "target"
     file, known_as = (None, None) if fit.origins is None else fit.origins[row]

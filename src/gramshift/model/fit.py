@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.features import Floats, GramFeatures, one_over_root
+from gramshift.learn.features import Floats, KernelFeatures, one_over_root
 from gramshift.learn.rounds import Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
-from gramshift.learn.training_set import Labelling
-from gramshift.memory import BASE, Work, check_memory, return_large_arrays
+from gramshift.learn.training_set import TrainingSet
+from gramshift.memory import BASE_BYTES, Work, check_memory, return_large_arrays
 from gramshift.model.blank import find_blank, leave_out, put_back, without_domain
-from gramshift.model.describers import GramDescriber, LinearDescriber
+from gramshift.model.feature_makers import KernelFeatureMaker, NGramFeatureMaker
 from gramshift.model.inputs import FitInput
+from gramshift.model.kernel_list import ComparedDocuments, KernelList
 from gramshift.model.labels import is_missing
 from gramshift.model.ngram_model import make_ngram_model
-from gramshift.model.result import Fit, Model, tell_story
+from gramshift.model.result import FitResult, KernelModel, tell_story
 from gramshift.model.settings import Settings
-from gramshift.model.similarities import Reference, Similarities
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.parallel import thread_pool
 from gramshift.runtime import Runtime
@@ -39,13 +39,13 @@ HALF_WEIGHT_DRIFT = 0.5  # a source with this drift counts half as much as one w
 def fit_exact(
     settings: Settings,
     parameters: dict[str, Any],
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     given: FitInput,
     runtime: Runtime,
     *,
     gram: NDArray[Any] | None = None,
     calibrate: bool = True,
-) -> Fit:
+) -> FitResult:
     """Train on the source, pseudo-label part of the target, train again; label the whole target.
 
     Target documents without evidence share no n-gram with the source. They take no part in the
@@ -63,7 +63,7 @@ def fit_exact(
     schedule = settings.make_schedule(len(source.target), names, part.random_labels(names))
 
     with thread_pool(runtime.n_threads) as run:
-        describer: LinearDescriber | GramDescriber
+        describer: NGramFeatureMaker | KernelFeatureMaker
         sources, ngrams, is_weightless = None, None, np.zeros(len(source.target), bool)
         if is_linear:
             describer = describe_ngrams(settings, similarities, part, runtime, run)
@@ -76,14 +76,14 @@ def fit_exact(
         outcome = fit_rounds(
             describer, source, schedule, runtime, calibrate=calibrate, weights=describer.weights
         )
-        if isinstance(describer, LinearDescriber) and calibrate and describer.makes_ngram_model:
+        if isinstance(describer, NGramFeatureMaker) and calibrate and describer.makes_ngram_model:
             is_weightless = describer.find_weightless(source)
             ngrams = make_ngram_model(describer, outcome.labelling, outcome.rounds[-1].fitted)
 
     outcome = put_back(outcome, given.is_source, is_blank)
     reference = make_reference(similarities, given, outcome.labelling, is_blank, describer)
     last = outcome.rounds[-1]
-    model = Model(
+    model = KernelModel(
         similarities,
         reference,
         settings.adapt,
@@ -96,7 +96,7 @@ def fit_exact(
     has_evidence = ~is_blank[outcome.labelling.target]
     has_evidence[has_evidence] = ~is_weightless
     labeled_iter, history = tell_story(outcome.rounds, outcome.labelling, names, wanted)
-    return Fit(
+    return FitResult(
         settings,
         parameters,
         classes,
@@ -118,7 +118,7 @@ def fit_exact(
     )
 
 
-def is_linear_fit(settings: Settings, similarities: Similarities | None, given: FitInput) -> bool:
+def is_linear_fit(settings: Settings, similarities: KernelList | None, given: FitInput) -> bool:
     """Return True if the fit is that of a linear model of n-grams, without a kernel matrix."""
     by_presence = similarities is not None and similarities.by_presence
     is_plain_ridge = not settings.adapt and settings.classifier == "ridge"
@@ -127,7 +127,7 @@ def is_linear_fit(settings: Settings, similarities: Similarities | None, given: 
 
 def check_fit(
     given: FitInput,
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     runtime: Runtime,
     *,
     is_linear: bool,
@@ -141,10 +141,10 @@ def check_fit(
         )
     if not has_gram:
         work = describe_work(given, similarities, runtime)
-        check_memory(work, runtime.memory + BASE, linear=is_linear, way=SAMPLE_ADVICE)
+        check_memory(work, runtime.memory + BASE_BYTES, linear=is_linear, way=SAMPLE_ADVICE)
 
 
-def describe_work(given: FitInput, similarities: Similarities | None, runtime: Runtime) -> Work:
+def describe_work(given: FitInput, similarities: KernelList | None, runtime: Runtime) -> Work:
     """Return the size of a fit; documents that are no texts count as long as reviews."""
     n, texts = len(given.labels), given.texts
     n_source = int(given.is_source.sum())
@@ -162,16 +162,16 @@ def describe_work(given: FitInput, similarities: Similarities | None, runtime: R
 
 def describe_ngrams(
     settings: Settings,
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     given: FitInput,
     runtime: Runtime,
     run: Run,
-) -> LinearDescriber:
+) -> NGramFeatureMaker:
     """Return the describer of a linear fit; ``run`` applies functions on threads."""
     assert similarities is not None, "checked by is_linear_fit"
     assert given.texts is not None, "checked by is_linear_fit"
     return_large_arrays()
-    return LinearDescriber(
+    return NGramFeatureMaker(
         similarities,
         given.texts,
         alpha=settings.alpha,
@@ -184,11 +184,11 @@ def describe_ngrams(
 
 def describe_gram(
     settings: Settings,
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     given: FitInput,
     runtime: Runtime,
     gram: NDArray[Any] | None = None,
-) -> GramDescriber:
+) -> KernelFeatureMaker:
     """Return the describer of a kernel fit.
 
     The kernel matrix is given, computed once, or computed for every training set if the weights of
@@ -202,28 +202,28 @@ def describe_gram(
         progress=runtime.progress,
     )
     if similarities is None or gram is not None:
-        features = GramFeatures.from_gram(
+        features = KernelFeatures.from_gram(
             given.documents if gram is None else gram,
             adapt=settings.adapt,
             n_threads=runtime.n_threads,
         )
-        return GramDescriber(lambda training_set, across: (features, {}), solver)
+        return KernelFeatureMaker(lambda training_set, across: (features, {}), solver)
     kernels = similarities
     documents = given.documents if given.texts is None else given.texts
 
     def make_features(
-        training_set: Labelling, across: bool
-    ) -> tuple[GramFeatures, Mapping[int, Floats]]:
+        training_set: TrainingSet, across: bool
+    ) -> tuple[KernelFeatures, Mapping[int, Floats]]:
         compared = kernels.across_domains() if across else kernels
         groups = training_set.groups()
         return compared.describe_all(documents, groups, runtime, adapt=settings.adapt)
 
-    return GramDescriber(make_features, solver, by_labels=kernels.by_classes)
+    return KernelFeatureMaker(make_features, solver, by_labels=kernels.by_classes)
 
 
 def compare_sources(
-    describer: LinearDescriber, source: Labelling, schedule: Schedule, domains: list[str] | None
-) -> tuple[list[dict[str, Any]], LinearDescriber]:
+    describer: NGramFeatureMaker, source: TrainingSet, schedule: Schedule, domains: list[str] | None
+) -> tuple[list[dict[str, Any]], NGramFeatureMaker]:
     """Describe each source by name; return also the describer with weights by drift.
 
     A document of a source counts 1 / (1 + (drift / 0.5)^2), on average 1. ``accuracy`` is that of
@@ -249,18 +249,18 @@ def compare_sources(
 
 
 def make_reference(
-    similarities: Similarities | None,
+    similarities: KernelList | None,
     given: FitInput,
-    training_set: Labelling,
+    training_set: TrainingSet,
     is_blank: NDArray[np.bool_],
-    describer: LinearDescriber | GramDescriber,
-) -> Reference:
+    describer: NGramFeatureMaker | KernelFeatureMaker,
+) -> ComparedDocuments:
     """Return the documents that new ones are compared with; none for a given kernel matrix."""
     if similarities is None:
-        return Reference([])
+        return ComparedDocuments([])
     documents = given.documents if given.texts is None else given.texts.texts
     groups = training_set.groups() if similarities.by_weights else {}
-    return Reference(documents, without_domain(groups, is_blank), describer.self_values)
+    return ComparedDocuments(documents, without_domain(groups, is_blank), describer.self_values)
 
 
 def is_normalized(gram: NDArray[Any]) -> bool:

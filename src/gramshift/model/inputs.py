@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.decisions import RandomLabels
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.leaves.cells import find_faults
-from gramshift.learn.training_set import Labelling
+from gramshift.learn.training_set import TrainingSet
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.parallel import run_threads
@@ -78,13 +78,13 @@ class FitInput:
         """True if labelled documents are of several named sources."""
         return self.domains is not None and len(set(self.domains)) > 1
 
-    def read_labels(self, settings: Settings) -> tuple[NDArray[Any], Labelling]:
+    def read_labels(self, settings: Settings) -> tuple[NDArray[Any], TrainingSet]:
         """Return the classes and the training set; class proportions must be those of all."""
         classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
         if isinstance(settings.class_prior, dict):
             given_proportions(settings.class_prior, classes.tolist())
         ranks = self._rank_texts()
-        return classes, Labelling.of_source(self.is_source, codes, len(classes), ranks)
+        return classes, TrainingSet.of_source(self.is_source, codes, len(classes), ranks)
 
     def random_labels(self, classes: list[Any]) -> RandomLabels | None:
         """Return the labels given to random target documents, if any."""
@@ -268,7 +268,7 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
         raise InputError(
             f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself"
         )
-    scale = GramFeatures.from_gram(result, adapt=False).scale
+    scale = KernelFeatures.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)

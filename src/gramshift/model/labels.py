@@ -13,8 +13,8 @@ from sklearn.exceptions import DataConversionWarning
 from gramshift.errors import InputError, InputTypeError
 from gramshift.text.documents import as_list
 
-LONGEST_LABEL = 1000  # characters; arrays of labels have room for the longest in every row
-SUSPICIOUS = 20  # from this number on, documents that all differ in class are a mistake
+MAX_LABEL_CHARACTERS = 1000  # characters; arrays of labels have room for the longest in every row
+MIN_DISTINCT_LABELS = 20  # from this number on, documents that all differ in class are a mistake
 
 
 def is_missing(label: Any) -> bool:
@@ -56,10 +56,10 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
             f"those without"
         )
     for row, label in enumerate(labels):
-        if isinstance(label, (str, bytes)) and len(label) > LONGEST_LABEL:
+        if isinstance(label, (str, bytes)) and len(label) > MAX_LABEL_CHARACTERS:
             words = (
                 f"y[{row}] has {len(label)} characters, {label[:40]!r} ...; a label has "
-                f"{LONGEST_LABEL} at most"
+                f"{MAX_LABEL_CHARACTERS} at most"
             )
             raise InputError(f"{words}: is this the column of labels, or that of texts?")
     return labels
@@ -106,7 +106,7 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
     if len(classes) < 2:
         shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
         raise InputError(f"{name} has {shown}; a classifier needs documents of at least 2 classes")
-    if len(classes) == len(labels) >= SUSPICIOUS and kinds == {"str"}:
+    if len(classes) == len(labels) >= MIN_DISTINCT_LABELS and kinds == {"str"}:
         raise InputError(
             f"{name} has {len(classes)} different labels for as many documents; are X and y "
             f"swapped?"

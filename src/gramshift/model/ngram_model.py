@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.features import one_over_root
-from gramshift.learn.ridge import Fitted, is_mirrored
-from gramshift.learn.training_set import Labelling
-from gramshift.memory import give_back
-from gramshift.model.describers import LinearDescriber, weigh_by, weigh_lists
+from gramshift.learn.ridge import Coefficients, is_mirrored
+from gramshift.learn.training_set import TrainingSet
+from gramshift.memory import release_freed_memory
+from gramshift.model.feature_makers import NGramFeatureMaker, weigh_by, weigh_lists
 from gramshift.ngrams.table import NGramTable, build_table
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
@@ -217,7 +217,7 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    describer: LinearDescriber, labelling: Labelling, fitted: Fitted
+    describer: NGramFeatureMaker, labelling: TrainingSet, fitted: Coefficients
 ) -> NGramModel:
     """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
@@ -231,7 +231,7 @@ def make_ngram_model(
         chosen, weights, coefficients = _choose(
             kernel, documents, scale, labelling, fitted, runtime
         )
-        give_back()  # lists that were freed take more memory than all that follows
+        release_freed_memory()  # lists that were freed take more memory than all that follows
         table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
         vocabulary = None
         if kernel.unit == "word":
@@ -246,8 +246,8 @@ def _choose(
     kernel: KernelSpec,
     documents: Corpus,
     scale: Floats,
-    labelling: Labelling,
-    fitted: Fitted,
+    labelling: TrainingSet,
+    fitted: Coefficients,
     runtime: Runtime,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
     """Return places, lengths and counts of the features with weight; weights; coefficients.

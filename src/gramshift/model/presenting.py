@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, MissingPackageError
 from gramshift.model.choosing import compare_rows, compare_texts
 from gramshift.model.corrections import target_rows
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.text.documents import as_documents, as_list, digest_of
 
 
-def target_texts(fit: Fit) -> list[str] | None:
+def target_texts(fit: FitResult) -> list[str] | None:
     """Return the texts of the target documents, corrected ones included; None if not kept."""
     documents = fit.model.documents
     if not isinstance(documents, list) or len(documents) != len(fit.labelling):
@@ -21,7 +21,7 @@ def target_texts(fit: Fit) -> list[str] | None:
     return [documents[row] for row in target_rows(fit).tolist()]
 
 
-def check_texts(fit: Fit, texts: Any, n: int) -> list[str]:
+def check_texts(fit: FitResult, texts: Any, n: int) -> list[str]:
     """Return the texts that a user gives for the n target documents, if they can be these."""
     given: list[str] = as_documents(texts, name="texts")
     known = [] if fit.is_of_rows else fit.target_digests[fit.wanted]
@@ -64,7 +64,7 @@ def check_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:
 
 
 def comparer(
-    fit: Fit, texts: Any, places: NDArray[np.intp], n_jobs: int | None
+    fit: FitResult, texts: Any, places: NDArray[np.intp], n_jobs: int | None
 ) -> Callable[[NDArray[np.intp]], NDArray[np.float64]]:
     """Return a function that compares some of the target documents at these places."""
     if fit.is_of_rows:

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import Expected, agree, softmax
-from gramshift.learn.features import GramFeatures
+from gramshift.learn.features import KernelFeatures
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import Shares
-from gramshift.learn.training_set import Codes, Labelling
+from gramshift.learn.shares import ClassProportions
+from gramshift.learn.training_set import Codes, TrainingSet
 from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows
+from gramshift.model.kernel_list import ComparedDocuments, KernelList
 from gramshift.model.ngram_model import NGramModel, find_documents
 from gramshift.model.settings import PLAIN, UNADAPTED, Settings
-from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.documents import digest_of
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ BLOCK = 4096  # documents that are compared at a time
 
 
 @dataclass(frozen=True)
-class Model:
+class KernelModel:
     """The model of a fit: documents that new ones are compared with, and coefficients.
 
     Without ``similarities``, kernel values are given instead of documents; ``normalized`` is True
@@ -37,8 +37,8 @@ class Model:
     model that was saved without texts has no documents.
     """
 
-    similarities: Similarities | None
-    reference: Reference
+    similarities: KernelList | None
+    reference: ComparedDocuments
     adapt: bool
     coefficients: Floats
     intercepts: Floats
@@ -58,7 +58,7 @@ class Model:
         parts = [self._score(X[start : start + BLOCK], n_jobs) for start in range(0, len(X), BLOCK)]
         return np.vstack(parts) if parts else np.zeros((0, len(self.intercepts)))
 
-    def describe(self, X: Any) -> GramFeatures:
+    def describe(self, X: Any) -> KernelFeatures:
         """Return features of new documents: similarities to those of the fit."""
         if self.similarities is not None:
             return self.similarities.describe(X, self.reference, adapt=self.adapt)
@@ -72,13 +72,13 @@ class Model:
             advice = "divide it so that every document has 1 with itself, and fit again"
             raise InputError(f"new documents need a normalised kernel matrix: {advice}")
         check_rows(gram)
-        return GramFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
+        return KernelFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
     def compare(self, X: Sequence[str], others: Sequence[str]) -> Floats:
         """Return similarities of texts to some documents of the fit, before adapting."""
         assert self.similarities is not None
         if not self.similarities.by_weights:
-            return self.similarities.describe(X, Reference(others), adapt=False).gram
+            return self.similarities.describe(X, ComparedDocuments(others), adapt=False).gram
         place = {
             text: number for number, text in enumerate(self.documents)
         }  # weights come from all of them
@@ -92,15 +92,15 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitResult:
     """The result of a fit: this is what a classifier keeps and what is saved."""
 
     settings: Settings
     parameters: dict[str, Any]
     """Parameters of the classifier as the user gave them."""
     classes: NDArray[Any]
-    model: Model
-    labelling: Labelling
+    model: KernelModel
+    labelling: TrainingSet
     """The training set of the last round."""
     scores: Floats
     """Scores of the target documents, a column per class."""
@@ -111,7 +111,7 @@ class Fit:
     """Scores and slope of probabilities; None if these were not wanted."""
     digests: NDArray[np.uint8] | None = None
     """Digests that identify target documents, if their texts are not kept."""
-    class_prior: Shares | None = None
+    class_prior: ClassProportions | None = None
     """Class proportions by which documents joined; None if these are ignored."""
     unadapted: Codes | None = None
     """Classes of target documents by the first round, with the source's class proportions."""
@@ -274,7 +274,7 @@ class Fit:
         ):
             raise InputError("issues_ needs the texts of all documents: fit on texts")
         held_out, all_known = self.calibration.held_out, self.labelling
-        labelling = Labelling.of_source(
+        labelling = TrainingSet.of_source(
             all_known.is_source[:n], all_known.source_codes, all_known.n_classes
         )
         return find_issues(
@@ -327,7 +327,7 @@ def _digest_row(row: Floats) -> bytes:
 
 
 def tell_story(
-    rounds: list[Round], labelling: Labelling, classes: list[Any], wanted: slice = slice(None)
+    rounds: list[Round], labelling: TrainingSet, classes: list[Any], wanted: slice = slice(None)
 ) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
     """Return ``labeled_iter`` and the history of rounds; labels are counted where ``wanted``."""
     when = np.where(labelling.is_source, 0, -1)

@@ -14,10 +14,11 @@ from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.learn.calibrate import Expected
 from gramshift.learn.rounds import Calibration
-from gramshift.learn.shares import Shares
-from gramshift.learn.training_set import Labelling
+from gramshift.learn.shares import ClassProportions
+from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
+from gramshift.model.kernel_list import ComparedDocuments, refer_to_rows, similarities_of
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
@@ -32,9 +33,8 @@ from gramshift.model.model_schema import (
     declare_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
-from gramshift.model.result import Fit, Model
+from gramshift.model.result import FitResult, KernelModel
 from gramshift.model.settings import PRESETS, Settings
-from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime import Runtime
 from gramshift.text.documents import DIGEST
@@ -51,7 +51,7 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
 
 
-def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
+def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
     """Write parameters and labels as JSON, the rest as arrays.
 
     A linear model is saved with its texts only if ``texts`` asks for them; other models need them.
@@ -114,7 +114,7 @@ def _step_to_json(step: dict[str, Any]) -> dict[str, Any]:
     return step | lists
 
 
-def _findings_to_json(fit: Fit, *, with_documents: bool) -> dict[str, Any]:
+def _findings_to_json(fit: FitResult, *, with_documents: bool) -> dict[str, Any]:
     """Return what a fit has found out beyond labels and probabilities.
 
     Origins and domains of documents are included only in files that hold documents.
@@ -167,7 +167,7 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
 
 def read_fit(
     parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> Fit:
+) -> FitResult:
     """Return the fit of a file; raise a ValueError if its parts do not go together.
 
     The head and the arrays have been checked one by one; ``parameters`` are those of the
@@ -194,14 +194,14 @@ def read_fit(
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
-    labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
+    labelling = TrainingSet.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups() if similarities is not None and similarities.by_weights else {}
     groups = without_domain(groups, np.isin(np.arange(n), head["without_domain"]))
     has_texts = head["texts"]
     texts = _split_strings(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
     reference = refer_to_rows(similarities, arrays.get("rows"), n)
     if reference is None:
-        reference = Reference(texts, groups if has_texts else {})
+        reference = ComparedDocuments(texts, groups if has_texts else {})
     ngrams = None
     if head["parts"]:
         if (
@@ -216,7 +216,7 @@ def read_fit(
             for number, kernel in enumerate(similarities.kernels)
         ]
         ngrams = NGramModel(parts, arrays["intercepts"], runtime.n_jobs)
-    model = Model(
+    model = KernelModel(
         similarities,
         reference,
         settings.adapt,
@@ -225,7 +225,7 @@ def read_fit(
         head["normalized"],
         ngrams,
     )
-    return Fit(
+    return FitResult(
         settings=settings,
         parameters=parameters,
         classes=classes,
@@ -269,11 +269,8 @@ def _read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
 
 
 def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) -> dict[str, Any]:
-    """Return what a fit has found out beyond labels and probabilities, as arguments of ``Fit``."""
-    if (
-        head["n_unlabelled"] >= max(1, n_target)
-        or head["n_blank"] > n_target
-    ):
+    """Return what a fit has found out beyond labels and probabilities, as arguments of ``FitResult``."""
+    if head["n_unlabelled"] >= max(1, n_target) or head["n_blank"] > n_target:
         raise ValueError("it counts more documents than it has")
     target = set(range(len(labelled) + n_target)).difference(labelled)
     for name, rows in (("corrected", set(labelled)), ("random", target)):
@@ -282,7 +279,7 @@ def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) 
             raise ValueError(f"its {name} documents are not in order, or are of the wrong domain")
     prior, expected, sources = head["class_prior"], head["expected"], head["sources"]
     if prior is not None:
-        prior = Shares(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
+        prior = ClassProportions(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
     if expected is not None:
         expected = Expected(**{name: float(value) for name, value in expected.items()})
     if sources is not None:

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
 CLASSIFIERS = ("ridge", "discriminant")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
-FEWEST = 50  # target documents; with 30, adapting did not help on average (docs/experiments.md)
+MIN_TARGET = 50  # target documents; with 30, adapting did not help on average (docs/experiments.md)
 UNADAPTED, PLAIN = (
     "unadapted",
     "plain",
@@ -95,7 +95,7 @@ class Settings:
             and parameters["n_added"] is None
             and values["bias"] == PRIOR
         )
-        return cls(**_with_plain_types(values), fewest=FEWEST if by_itself else 1)
+        return cls(**_with_plain_types(values), fewest=MIN_TARGET if by_itself else 1)
 
     @property
     def has_intercept(self) -> bool:

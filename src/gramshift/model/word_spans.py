@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gramshift.text.words import ALONE, BETWEEN, UNSPACED, find_words
 
 Floats = NDArray[np.float64]
-STRONGEST = 5  # words of a document that are shown
+N_SHOWN = 5  # words of a document that are shown
 MAX_PHRASE = 3  # words that are shown as one
 MAX_RUN = 4  # characters of a script without blanks that are shown as one
 MIN_RATIO = 0.4  # of the strength by character of two neighbours in a phrase
@@ -61,7 +61,7 @@ def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
     return sorted((one for one in found if one.strength > 0), key=lambda one: -one.strength)
 
 
-def choose_words(ranked: list[WordSpan], n: int = STRONGEST) -> list[WordSpan]:
+def choose_words(ranked: list[WordSpan], n: int = N_SHOWN) -> list[WordSpan]:
     """The strongest words that are worth showing, in the order of the text."""
     least = MIN_STRENGTH * ranked[0].strength if ranked else 0.0
     return sorted((one for one in ranked[:n] if one.strength > least), key=lambda one: one.start)

@@ -16,7 +16,7 @@ from gramshift.model.corrections import target_rows
 from gramshift.model.data_problems import Issue
 from gramshift.model.explanation import NO_WORDS
 from gramshift.model.presenting import check_ids
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.model.saving import library_versions
 from gramshift.parallel import Progress
 from gramshift.report.contents import (
@@ -27,7 +27,7 @@ from gramshift.report.contents import (
 )
 from gramshift.report.evidence import find_highlights, find_neighbours, last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
-from gramshift.report.page import MOST_SHOWN, write_page
+from gramshift.report.page import MAX_DOCUMENTS, write_page
 from gramshift.text.documents import as_list
 
 N_NGRAMS = 15  # of each class
@@ -178,12 +178,12 @@ def build_contents(
     )
 
 
-def fit_of(classifier: TransductiveClassifier) -> Fit:
+def fit_of(classifier: TransductiveClassifier) -> FitResult:
     """Return the result of the fit; reports and plots get it nowhere else."""
     return classifier._fit
 
 
-def _check_fit(fit: Fit, n_target: int) -> None:
+def _check_fit(fit: FitResult, n_target: int) -> None:
     """Raise an error if there can be no report."""
     texts, similarities = fit.model.documents, fit.model.similarities
     if not isinstance(texts, list) or len(texts) != len(fit.labelling):
@@ -200,9 +200,9 @@ def _check_fit(fit: Fit, n_target: int) -> None:
             "a report is about target documents, and this classifier was fitted without any:"
             " give target=..."
         )
-    if n_target > MOST_SHOWN:
+    if n_target > MAX_DOCUMENTS:
         raise InputError(
-            f"a report shows {MOST_SHOWN} documents at most, and the target has {n_target};"
+            f"a report shows {MAX_DOCUMENTS} documents at most, and the target has {n_target};"
             " use to_frame()"
         )
 
@@ -236,7 +236,7 @@ def _is_given(value: Any) -> bool:
     return value is not None and not (isinstance(value, str) and not value.strip())
 
 
-def _describe_labels(classifier: TransductiveClassifier, fit: Fit) -> str:
+def _describe_labels(classifier: TransductiveClassifier, fit: FitResult) -> str:
     """Return the sentence on the result."""
     counts = Counter(map(str, classifier.transduction_.tolist()))
     found = {
@@ -248,7 +248,7 @@ def _describe_labels(classifier: TransductiveClassifier, fit: Fit) -> str:
     return label_sentence(found, len(fit.random))
 
 
-def _name_sources(fit: Fit, n_source: int) -> list[tuple[str, int]]:
+def _name_sources(fit: FitResult, n_source: int) -> list[tuple[str, int]]:
     """Return the names of the sources, and the number of documents in each."""
     if fit.sources is None:
         return [("source", n_source)]
@@ -283,26 +283,26 @@ def _by_name(counts: dict[Any, int]) -> dict[str, int]:
     return {str(label): count for label, count in counts.items()}
 
 
-def _find_parameters(fit: Fit) -> dict[str, str]:
+def _find_parameters(fit: FitResult) -> dict[str, str]:
     """Return all parameters with the values in effect, as text."""
     found = fit.parameters | fit.settings.shaped_by_preset()
     return {name: str(value) for name, value in found.items()}
 
 
-def _find_ngrams(classifier: TransductiveClassifier, fit: Fit) -> list[list[tuple[Any, ...]]]:
+def _find_ngrams(classifier: TransductiveClassifier, fit: FitResult) -> list[list[tuple[Any, ...]]]:
     """Return the strongest n-grams of each class; none if the model is not linear."""
     if fit.model.ngrams is None:
         return []
     return list(classifier.strongest_ngrams(N_NGRAMS, overlapping=False, counts=True).values())
 
 
-def _find_issues(classifier: TransductiveClassifier, fit: Fit) -> Sequence[Issue]:
+def _find_issues(classifier: TransductiveClassifier, fit: FitResult) -> Sequence[Issue]:
     """Return the problems in the data; a loaded classifier does not know any."""
     is_loaded = fit.calibration is None or fit.calibration.held_out is None
     return () if is_loaded else classifier.issues_
 
 
-def _find_notes(fit: Fit, n_target: int, n_explained: int) -> list[str]:
+def _find_notes(fit: FitResult, n_target: int, n_explained: int) -> list[str]:
     """Return remarks on what was sampled or left out."""
     notes = []
     if not n_explained:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.corpus import Corpus
-from gramshift.learn.linear import LinearFeatures
+from gramshift.learn.linear import NGramFeatures
 from gramshift.learn.training_set import Rows
-from gramshift.model.describers import LinearDescriber
 from gramshift.model.explanation import spread_scores
-from gramshift.model.result import Fit, Model
+from gramshift.model.feature_makers import NGramFeatureMaker
+from gramshift.model.result import FitResult, KernelModel
 from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.parallel import Progress
 from gramshift.report.contents import Highlight
@@ -22,8 +22,8 @@ N_NEIGHBOURS = 3
 
 
 def last_features(
-    fit: Fit, n_jobs: int | None, corpus: Corpus | None = None
-) -> LinearFeatures | None:
+    fit: FitResult, n_jobs: int | None, corpus: Corpus | None = None
+) -> NGramFeatures | None:
     """Return the features of all documents in the last round; None if the fit is not linear.
 
     A ``corpus`` has the n-grams that the fit found in its documents.
@@ -31,7 +31,7 @@ def last_features(
     similarities = fit.model.similarities
     if fit.model.ngrams is None or similarities is None:
         return None
-    describer = LinearDescriber(
+    describer = NGramFeatureMaker(
         similarities,
         corpus or Corpus(list(fit.model.documents)),
         alpha=fit.settings.alpha,
@@ -42,7 +42,7 @@ def last_features(
 
 
 def find_highlights(
-    fit: Fit, target: Rows, confidence: NDArray[np.float64], progress: Progress | None
+    fit: FitResult, target: Rows, confidence: NDArray[np.float64], progress: Progress | None
 ) -> dict[int, list[Highlight]]:
     """Return the highlights of the least sure documents by row; none if the model is not linear."""
     if fit.model.ngrams is None:
@@ -73,10 +73,10 @@ def choose_highlights(text: str, by_character: NDArray[np.float64]) -> list[High
 
 
 def find_neighbours(
-    fit: Fit,
+    fit: FitResult,
     target: Rows,
     source: Rows,
-    features: LinearFeatures | None,
+    features: NGramFeatures | None,
     progress: Progress | None,
 ) -> Iterator[list[tuple[int, float]]]:
     """Yield for each target document the places of its neighbours in ``source``, and similarities.
@@ -91,7 +91,7 @@ def find_neighbours(
 
 
 def find_nearest(
-    model: Model,
+    model: KernelModel,
     texts: Sequence[str],
     others: Sequence[str],
     *,

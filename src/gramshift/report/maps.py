@@ -8,9 +8,9 @@ from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
 from gramshift.learn.features import adapted_kernel, exponential
-from gramshift.learn.linear import LinearFeatures
+from gramshift.learn.linear import NGramFeatures
 from gramshift.learn.training_set import Rows
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.report.contents import DocumentMap
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ MAX_DENSE = 100  # documents up to which all components are computed
 
 
 def draw_maps(
-    fit: Fit, features: LinearFeatures | None, *, per_kind: int = MAX_POINTS
+    fit: FitResult, features: NGramFeatures | None, *, per_kind: int = MAX_POINTS
 ) -> tuple[DocumentMap | None, DocumentMap | None]:
     """Return maps of the documents by the plain and by the adapted kernel.
 

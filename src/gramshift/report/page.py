@@ -31,8 +31,8 @@ from gramshift.report.drawings import (
 )
 from gramshift.report.payload import MIN_CONFIDENCE, as_json, make_payload
 
-MOST_SHOWN = 20_000  # documents on a page; browsers become slow with more
-MOST_COLUMNS = 12  # of the user's other columns
+MAX_DOCUMENTS = 20_000  # documents on a page; browsers become slow with more
+MAX_COLUMNS = 12  # of the user's other columns
 MAX_ISSUES = 100  # of each kind
 MAX_COUNTED_CLASSES = 8  # classes whose labels are counted at the top
 MIN_SCORED = 50  # documents with a true label, for an accuracy that is certain enough to come first

@@ -13,7 +13,7 @@ from gramshift.report.drawings import shortened
 MAX_TARGET_BYTES = 16_000_000  # of all target texts in the page
 MAX_SOURCE_BYTES = 6_000_000
 MAX_TEXT_LENGTH = 100_000  # browsers take minutes to lay out longer texts without a blank
-LONGEST_VALUE = 300  # characters of a value in one of the user's other columns
+MAX_VALUE_LENGTH = 300  # characters of a value in one of the user's other columns
 MAX_COLUMN_BYTES = 6_000_000  # of all these values
 MIN_CONFIDENCE = 0.7  # documents with less should be reviewed
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -43,7 +43,7 @@ def make_payload(
     source_lengths = fit_lengths(source_texts, MAX_SOURCE_BYTES)
     columns = {name for one in contents.documents for name, _ in one.more}
     n_values = max(1, len(columns) * len(contents.documents))
-    max_value_length = max(20, min(LONGEST_VALUE, MAX_COLUMN_BYTES // n_values))
+    max_value_length = max(20, min(MAX_VALUE_LENGTH, MAX_COLUMN_BYTES // n_values))
 
     def pack(one: DocumentEntry, length: int) -> dict[str, Any]:
         spans = [span for span in one.spans if span[1] <= length]

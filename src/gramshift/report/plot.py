@@ -14,7 +14,7 @@ from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import answers_of, reference_of
 from gramshift.model.explanation import COLOURS
-from gramshift.model.result import Fit
+from gramshift.model.result import FitResult
 from gramshift.report.build import fit_of
 from gramshift.report.drawings import BIN_WIDTH, count_by_confidence, shortened
 from gramshift.report.evidence import last_features
@@ -188,7 +188,7 @@ def _as_names(labels: Iterable[Any]) -> list[str]:
     return [str(label) for label in labels]
 
 
-def _check(classifier: Any) -> Fit:
+def _check(classifier: Any) -> FitResult:
     """Return the result of the fit, or raise an error."""
     if not isinstance(classifier, TransductiveClassifier):
         kind = type(classifier).__name__
@@ -197,7 +197,7 @@ def _check(classifier: Any) -> Fit:
     return fit_of(classifier)
 
 
-def _fit_with_target(classifier: Any) -> Fit:
+def _fit_with_target(classifier: Any) -> FitResult:
     fit = _check(classifier)
     if not len(classifier.transduction_):
         raise InputError(

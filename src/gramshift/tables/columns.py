@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from gramshift.tables.table import Part, Place, Row, Table, TableError, WrittenNumber, short
+from gramshift.tables.table import Place, Row, Table, TableError, TablePart, WrittenNumber, short
 
-USUAL = {
+USUAL_NAMES = {
     "text": (
         *("text", "review", "review_text", "body", "content", "document"),
         *("comment", "message", "sentence", "tweet"),
@@ -104,11 +104,11 @@ def _named_texts(table: Table, text: str) -> list[str]:
 
 def _usual(table: Table, kind: str) -> str | None:
     found = {column.strip().lower(): column for column in reversed(table.columns)}
-    return next((found[name] for name in USUAL[kind] if name in found), None)
+    return next((found[name] for name in USUAL_NAMES[kind] if name in found), None)
 
 
 def _unusual(table: Table, kind: str, what: str) -> str:
-    usual = ", ".join(USUAL[kind])
+    usual = ", ".join(USUAL_NAMES[kind])
     found = f"{table.name} has {_listed(table.columns)}"
     return f"{found}, none of them a usual name for {what} ({usual}); name it with --{kind}"
 
@@ -126,12 +126,12 @@ MAX_LABEL_LENGTH = 1000  # a longer label is a text in the wrong column
 
 
 @dataclass(frozen=True)
-class Documents:
+class TableDocuments:
     """The documents of one table, with None for labels that the table does not have."""
 
     table: Table
     columns: Columns
-    raw: list[Part]
+    raw: list[TablePart]
     """The rows with all columns, unchanged."""
     texts: list[str]
     labels: list[Any]
@@ -153,9 +153,9 @@ class Documents:
 
 def read_documents(
     table: Table, columns: Columns, *, size: int = 4096, progress: Progress | None = None
-) -> Documents:
+) -> TableDocuments:
     """Read all documents; without a column of ids these are numbers from 1 on."""
-    parts: list[Part] = []
+    parts: list[TablePart] = []
     texts: list[str] = []
     for part in table.parts(size):
         parts.append(part)
@@ -170,10 +170,10 @@ def read_documents(
         ids = [str(number) for number in range(1, 1 + len(pairs))]
     else:
         ids = [_id_in(table, columns.id, *pair) for pair in pairs]
-    return Documents(table, columns, parts, texts, labels, ids)
+    return TableDocuments(table, columns, parts, texts, labels, ids)
 
 
-def check_ids(documents: Documents) -> None:
+def check_ids(documents: TableDocuments) -> None:
     """Raise an error if two documents have the same id."""
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
@@ -186,7 +186,7 @@ def check_ids(documents: Documents) -> None:
         seen[one] = number
 
 
-def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
+def texts_in(table: Table, columns: Columns, part: TablePart) -> list[str]:
     """Return the text of each row; those of several columns are joined by line ends."""
     if len(columns.texts) == 1:
         return [_text_in(table, columns.texts[0], *pair) for pair in _pairs(part)]
@@ -212,7 +212,7 @@ def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
     return value
 
 
-def _pairs(part: Part) -> list[tuple[Row, Place]]:
+def _pairs(part: TablePart) -> list[tuple[Row, Place]]:
     return list(zip(part.rows, part.places, strict=True))
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from gramshift.tables.table import (
-    LONGEST,
+    MAX_CHARACTERS,
     InputFile,
     Record,
-    Style,
     Table,
     TableError,
+    TableStyle,
     check_columns,
     check_encoding,
     decoded_lines,
@@ -25,7 +25,7 @@ MAX_HEADER_LINES = 20  # names of columns may contain line breaks
 CSV_ERRORS = {
     "unexpected end of data": "a quote opens here and never closes",
     "new-line": 'a line ends with "\\r" alone; save the file with ordinary line ends',
-    "field larger": f"a cell has more than {LONGEST:,} characters; "
+    "field larger": f"a cell has more than {MAX_CHARACTERS:,} characters; "
     "perhaps a quote opens here and never closes",
 }
 """Errors of Python's reader by how they begin, in words for users."""
@@ -33,7 +33,7 @@ CSV_ERRORS = {
 
 def read_delimited(opened: InputFile, *, format: str, encoding: str) -> Table:
     """Read a csv or tsv. The first row names the columns and shows the delimiter of a csv."""
-    csv.field_size_limit(LONGEST)
+    csv.field_size_limit(MAX_CHARACTERS)
     name = opened.name
     is_marked = opened.peek(3) == codecs.BOM_UTF8 and check_encoding(encoding) == "utf-8-sig"
     lines = decoded_lines(opened, encoding)
@@ -50,7 +50,7 @@ def read_delimited(opened: InputFile, *, format: str, encoding: str) -> Table:
     if first is None:
         named = ", ".join(map(short, columns[:20]))
         raise TableError(f"{name} has a header ({named}), but no rows")
-    style = Style(
+    style = TableStyle(
         format,
         "utf-8-sig" if is_marked else encoding,
         delimiter,

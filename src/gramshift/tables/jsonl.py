@@ -8,29 +8,29 @@ from gramshift.tables.table import (
     InputFile,
     Record,
     Row,
-    Style,
     Table,
     TableError,
+    TableStyle,
     WrittenNumber,
     decoded_lines,
     in_parts,
     short,
 )
 
-LOOKED_AT = 1000  # rows whose keys are the columns before the others are read
+N_KEY_ROWS = 1000  # rows whose keys are the columns before the others are read
 
 
 def read_jsonl(opened: InputFile, *, format: str, encoding: str) -> Table:
     """Read one object per line; the columns are the keys that have occurred so far."""
     columns: list[str] = []
     rows = _rows(opened, encoding, columns)
-    first = list(islice(rows, LOOKED_AT))
+    first = list(islice(rows, N_KEY_ROWS))
     if not first:
         example = '{"text": "...", "label": "..."}'
         advice = f"it should hold one object per line, such as {example}"
         raise TableError(f"{opened.name} is empty; {advice}")
     line_end = "\r\n" if str(first[0][2]).endswith("\r\n") else "\n"
-    style = Style(format, encoding, line_end=line_end)
+    style = TableStyle(format, encoding, line_end=line_end)
     rest = chain(first, rows)
     return Table(opened.name, columns, style, lambda size: in_parts(rest, size), opened.position)
 

@@ -10,12 +10,12 @@ from gramshift.tables.delimited import read_delimited
 from gramshift.tables.jsonl import read_jsonl
 from gramshift.tables.parquet import read_parquet
 from gramshift.tables.table import (
-    LONGEST,
+    MAX_CHARACTERS,
     InputFile,
     Record,
-    Style,
     Table,
     TableError,
+    TableStyle,
     decoded_lines,
     in_parts,
     open_input,
@@ -159,7 +159,7 @@ def read_folder(name: str, *, encoding: str) -> Table:
             n_read += 1
 
     columns = ["id", "text", "label"] if by_class else ["id", "text"]
-    style = Style("csv", kept=[column for column in columns if column != "text"])
+    style = TableStyle("csv", kept=[column for column in columns if column != "text"])
     return Table(
         name,
         columns,
@@ -176,8 +176,8 @@ def _read_text(path: Path, encoding: str) -> str:
         for line in decoded_lines(opened, encoding):
             lines.append(line)
             n_characters += len(line)
-            if n_characters > LONGEST:
-                problem = f"{path} has more than {LONGEST:,} characters"
+            if n_characters > MAX_CHARACTERS:
+                problem = f"{path} has more than {MAX_CHARACTERS:,} characters"
                 raise TableError(f"{problem}, too many for one document")
     return "".join(lines)
 

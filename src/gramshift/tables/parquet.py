@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from gramshift.tables.table import (
-    LARGE,
+    MAX_PART_CHARACTERS,
     InputFile,
-    Part,
-    Style,
     Table,
     TableError,
+    TablePart,
+    TableStyle,
     check_columns,
 )
 
@@ -35,9 +35,9 @@ def read_parquet(opened: InputFile, *, format: str, encoding: str) -> Table:
     types = [_with_times_as_text(kind, pyarrow) for kind in schema.types]
     n_read = 0
 
-    def parts(size: int) -> Iterator[Part]:
+    def parts(size: int) -> Iterator[TablePart]:
         nonlocal n_read
-        batch_size = max(1, min(size, LARGE // row_bytes))
+        batch_size = max(1, min(size, MAX_PART_CHARACTERS // row_bytes))
         try:
             for batch in file.iter_batches(batch_size=batch_size):
                 columns = [
@@ -46,7 +46,7 @@ def read_parquet(opened: InputFile, *, format: str, encoding: str) -> Table:
                 ]
                 cells = zip(*columns, strict=True)
                 rows = [dict(zip(schema.names, row, strict=True)) for row in cells]
-                yield Part(rows, list(range(n_read + 1, n_read + 1 + len(rows))), batch)
+                yield TablePart(rows, list(range(n_read + 1, n_read + 1 + len(rows))), batch)
                 n_read += len(rows)
         except TableError:
             raise
@@ -54,7 +54,7 @@ def read_parquet(opened: InputFile, *, format: str, encoding: str) -> Table:
             place = f"{opened.name} cannot be read on after row {n_read}"
             raise TableError(f"{place} ({_first_line(error)})") from None
 
-    style = Style(format, schema=schema)
+    style = TableStyle(format, schema=schema)
     return Table(opened.name, schema.names, style, parts, lambda: (n_read, n_rows), "row")
 
 

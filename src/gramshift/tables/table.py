@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 from gramshift.errors import InputError
 from gramshift.files import is_url, locate, naming_url
 
-LONGEST = 1 << 26  # characters of a line, of a cell or of a text file
+MAX_CHARACTERS = 1 << 26  # characters of a line, of a cell or of a text file
 MAX_SHOWN = 60  # characters of a name in an error
 
 
@@ -107,9 +107,9 @@ def decoded_lines(opened: InputFile, encoding: str) -> Iterator[str]:
     text = io.TextIOWrapper(cast(Any, opened.file), known, newline="\n")
     name, number = opened.name, 1
     try:
-        while line := text.readline(LONGEST + 1):
-            if len(line) > LONGEST:
-                problem = f"{name}, line {number} has more than {LONGEST:,} characters"
+        while line := text.readline(MAX_CHARACTERS + 1):
+            if len(line) > MAX_CHARACTERS:
+                problem = f"{name}, line {number} has more than {MAX_CHARACTERS:,} characters"
                 raise TableError(f"{problem}; is it a table with a row in each line?")
             yield line
             number += 1
@@ -140,13 +140,13 @@ class WrittenNumber:
         return self.text
 
 
-LARGE = 1 << 24  # characters after which a part ends, however few rows it has
+MAX_PART_CHARACTERS = 1 << 24  # characters after which a part ends, however few rows it has
 Place = int | str
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Consecutive rows of a table, and the line or file of each."""
 
     rows: list[Row]
@@ -156,7 +156,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Style:
+class TableStyle:
     """The format, the encoding and the details by which a table was written."""
 
     format: str
@@ -175,8 +175,8 @@ class Table:
     name: str
     columns: list[str]
     """Those of a jsonl grow while it is read, as new keys occur."""
-    style: Style
-    parts: Callable[[int], Iterator[Part]] = field(repr=False)
+    style: TableStyle
+    parts: Callable[[int], Iterator[TablePart]] = field(repr=False)
     """parts(n) yields the rows in order, n at most in each part."""
     position: Callable[[], tuple[int, int]] = field(repr=False)
     """Bytes read so far, bytes in all; 0 if not known."""
@@ -191,7 +191,9 @@ Record = tuple[Place, Row, str | None]
 """The place of a row, its cells, and its original line if writing it again needs that."""
 
 
-def in_parts(records: Iterable[Record], size: int, *, large: int = LARGE) -> Iterator[Part]:
+def in_parts(
+    records: Iterable[Record], size: int, *, large: int = MAX_PART_CHARACTERS
+) -> Iterator[TablePart]:
     """Yield parts of ``size`` rows, or of fewer that have ``large`` characters."""
     rows: list[Row] = []
     places: list[Place] = []
@@ -206,11 +208,11 @@ def in_parts(records: Iterable[Record], size: int, *, large: int = LARGE) -> Ite
             lines.append(line)
             n_characters += len(line)
         if len(rows) >= size or n_characters >= large:
-            yield Part(rows, places, lines or None)
+            yield TablePart(rows, places, lines or None)
             rows, places, lines = [], [], []
             n_characters = 0
     if rows:
-        yield Part(rows, places, lines or None)
+        yield TablePart(rows, places, lines or None)
 
 
 def check_columns(name: str, columns: Sequence[str]) -> None:

@@ -14,16 +14,24 @@ from math import isfinite
 from typing import IO, Any, cast
 
 from gramshift.tables.delimited import DELIMITERS
-from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.jsonl import N_KEY_ROWS
 from gramshift.tables.opening import format_of
 from gramshift.tables.parquet import import_pyarrow
-from gramshift.tables.table import Part, Row, Style, Table, TableError, WrittenNumber, short
+from gramshift.tables.table import (
+    Row,
+    Table,
+    TableError,
+    TablePart,
+    TableStyle,
+    WrittenNumber,
+    short,
+)
 
-Added = dict[str, list[Any]]
+NewColumns = dict[str, list[Any]]
 """New values of each column, one for each row of a part; columns of the table are replaced."""
 
 
-def output_style(name: str, table: Table) -> Style:
+def output_style(name: str, table: Table) -> TableStyle:
     """Return the style of the table, changed as the extension of the output demands."""
     own = table.style
     if name == "-":
@@ -71,30 +79,32 @@ class Writer:
     ``names`` are the columns of the input that were known when new columns got their names.
     """
 
-    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+    def __init__(
+        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
+    ) -> None:
         self._file = file
         self._style = style
         self._table = table
         self.names = list(style.kept or table.columns)
         self._new = [name for name in added if name not in self.names]
 
-    def write(self, part: Part, added: Added) -> None:
+    def write(self, part: TablePart, added: NewColumns) -> None:
         """Write the rows of a part with their new columns."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Write the rest."""
 
-    def check(self, row: Row, number: int, part: Part) -> None:
+    def check(self, row: Row, number: int, part: TablePart) -> None:
         """Raise an error if a row has a value in a new column: one of the two would be lost."""
         for name in self._new:
             if name in row:
                 place = self._table.at(part.places[number])
-                found = f"has {short(name)!r} of its own, which none of the first {LOOKED_AT} rows"
+                found = f"has {short(name)!r} of its own, which none of the first {N_KEY_ROWS} rows"
                 problem = "the new value would take its place"
                 raise TableError(f"{place} {found} has; {problem}: rename it")
 
-    def complain(self, name: str, number: int, part: Part) -> None:
+    def complain(self, name: str, number: int, part: TablePart) -> None:
         """Raise the error about a column that occurs too late."""
         found = f"{self._table.at(part.places[number])} has {short(name)!r}"
         advice = "columns come and go only in an output that ends in .jsonl"
@@ -113,7 +123,9 @@ def quote_cell(cell: str, delimiter: str = ",") -> str:
 class DelimitedWriter(Writer):
     """A writer of csv and tsv in the style of the input."""
 
-    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+    def __init__(
+        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
+    ) -> None:
         super().__init__(file, style, table, added)
         self._columns = list(dict.fromkeys([*self.names, *added]))
         self._known = None if style.kept else set(self._columns)
@@ -121,7 +133,7 @@ class DelimitedWriter(Writer):
         self._delimiter = style.delimiter
         self._write([self._delimiter.join(map(self._quote_name, self._columns))])
 
-    def write(self, part: Part, added: Added) -> None:
+    def write(self, part: TablePart, added: NewColumns) -> None:
         lines, delimiter = [], self._delimiter
         is_jsonl = isinstance(part.native, list)
         for number, row in enumerate(part.rows):
@@ -155,11 +167,13 @@ BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 class JsonWriter(Writer):
     """A writer of one object per line, which keeps objects of a jsonl to the character."""
 
-    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+    def __init__(
+        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
+    ) -> None:
         super().__init__(file, style, table, added)
         self._encoder = codecs.getincrementalencoder(style.encoding)()
 
-    def write(self, part: Part, added: Added) -> None:
+    def write(self, part: TablePart, added: NewColumns) -> None:
         is_jsonl, names = isinstance(part.native, list), added.keys()
         for number, row in enumerate(part.rows):
             new = {name: values[number] for name, values in added.items()}
@@ -191,7 +205,9 @@ def _extend(line: str, row: Row, new: Row) -> str:
 class ParquetWriter(Writer):
     """A writer of parquet with the types of the input; the columns of a csv are strings."""
 
-    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+    def __init__(
+        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
+    ) -> None:
         super().__init__(file, style, table, added)
         self._pyarrow, own = import_pyarrow(), self.names
         pa = self._pyarrow
@@ -207,7 +223,7 @@ class ParquetWriter(Writer):
         self._schema = pa.schema([fields[name] for name in dict.fromkeys([*own, *added])])
         self._writer = pa.parquet.ParquetWriter(file, self._schema)
 
-    def write(self, part: Part, added: Added) -> None:
+    def write(self, part: TablePart, added: NewColumns) -> None:
         pa = self._pyarrow
         columns = []
         for field in self._schema:
@@ -230,7 +246,7 @@ def _not_parquet(column: str, problem: str) -> str:
     return f"the column {short(column)!r} cannot be written as parquet, {problem}; {advice}"
 
 
-WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]] = {
+WRITERS: dict[str, Callable[[IO[bytes], TableStyle, Table, dict[str, type]], Writer]] = {
     "csv": DelimitedWriter,
     "tsv": DelimitedWriter,
     "jsonl": JsonWriter,

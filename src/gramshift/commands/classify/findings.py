@@ -21,7 +21,7 @@ from gramshift.model.advice import (
     tone_of,
 )
 from gramshift.model.data_problems import Issues
-from gramshift.tables.columns import USUAL, Columns, suggest
+from gramshift.tables.columns import USUAL_NAMES, Columns, suggest
 from gramshift.terminal import Line, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
@@ -99,7 +99,7 @@ def _judge_measured(found: dict[str, Any]) -> str | None:
 def read_as(options: ClassifyOptions, columns: Columns) -> dict[str, str]:
     """Return the options with which another command reads the output as the target was read."""
     text = ",".join(columns.texts)
-    is_usual = options.text is None and text.lower() in USUAL["text"]
+    is_usual = options.text is None and text.lower() in USUAL_NAMES["text"]
     found = {
         "text": None if is_usual else text,
         "id": options.id,

@@ -11,7 +11,7 @@ from gramshift.model.inputs import MIN_RANDOM_LABELS
 from gramshift.tables.columns import check_column, label_in, suggest
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import Table, TableError, short
-from gramshift.tables.writing import Added
+from gramshift.tables.writing import NewColumns
 
 MIN_CLASS_SIZE = 10  # corrections of a new class: less is learnt from fewer
 EMPTY = "not filled in"
@@ -306,7 +306,7 @@ class LabelColumns:
         abstain_below: float | None = None,
         reference: list[Any] | None = None,
         issues: list[str | None] | None = None,
-    ) -> Added:
+    ) -> NewColumns:
         """Return the values of the columns, one per row.
 
         A row without probabilities keeps its label; one that is not sure enough gets none.
@@ -314,7 +314,7 @@ class LabelColumns:
         confidence = [max(row, default=None) for row in probabilities]
         floor = 0.0 if abstain_below is None else abstain_below
         unsure = [sure is not None and sure < floor for sure in confidence]
-        added: Added = {
+        added: NewColumns = {
             self.label: [
                 None if doubt else label for label, doubt in zip(labels, unsure, strict=True)
             ],

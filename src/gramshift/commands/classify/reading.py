@@ -12,10 +12,10 @@ from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
 from gramshift.errors import GramshiftError, InputError
 from gramshift.kernels.corpus import Corpus
-from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
+from gramshift.model.labels import MIN_DISTINCT_LABELS, encode_labels, find_alike
 from gramshift.tables.columns import (
-    Documents,
     Progress,
+    TableDocuments,
     check_column,
     check_ids,
     find_columns,
@@ -38,7 +38,7 @@ class Inputs:
     ids: list[str]
     files: list[tuple[str, int]]
     """Names of the source files, and the number of documents in each."""
-    target: Documents
+    target: TableDocuments
     rows: list[int]
     """The rows of ``target`` that are to be labelled."""
     truth: list[Any] | None
@@ -113,7 +113,7 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
 def read_inputs(
     options: ClassifyOptions,
     *,
-    sample: Documents | None = None,
+    sample: TableDocuments | None = None,
     progress: Progress | None = None,
     say: Say = to_stderr,
 ) -> Inputs:
@@ -189,7 +189,7 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
 
 def _read(
     name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None
-) -> Documents:
+) -> TableDocuments:
     """Read all documents of a file."""
     label = options.label if need_label else None
     with open_table(name, format=options.format, encoding=options.encoding) as table:
@@ -199,7 +199,7 @@ def _read(
         return read_documents(table, columns, progress=progress)
 
 
-def _say_gaps(source: Documents, say: Say) -> None:
+def _say_gaps(source: TableDocuments, say: Say) -> None:
     gaps = source.labels.count(None)
     if gaps == len(source):
         raise TableError(
@@ -210,11 +210,11 @@ def _say_gaps(source: Documents, say: Say) -> None:
         say(f"{source.table.name}: {gaps} rows without a label are left out")
 
 
-def _check_labels(labels: list[Any], found: Sequence[Documents]) -> None:
+def _check_labels(labels: list[Any], found: Sequence[TableDocuments]) -> None:
     """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
     if (
-        len(set(labels)) == len(labels) >= SUSPICIOUS
+        len(set(labels)) == len(labels) >= MIN_DISTINCT_LABELS
     ):  # numbers too, which from Python may be classes
         raise TableError(
             f"every one of {len(labels)} documents has a label of its own in {where};"

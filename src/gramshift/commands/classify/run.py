@@ -17,15 +17,15 @@ from gramshift.commands.classify.labelled import (
 )
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
-from gramshift.commands.classify.sampling import classify_any
+from gramshift.commands.classify.sampling import classify_sampled
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.errors import InputError
 from gramshift.files import Replacing, is_url
 from gramshift.methods import METHODS
 from gramshift.model.settings import PLAIN
 from gramshift.report.contents import RunInfo
-from gramshift.report.page import MOST_COLUMNS, MOST_SHOWN
-from gramshift.report.payload import LONGEST_VALUE
+from gramshift.report.page import MAX_COLUMNS, MAX_DOCUMENTS
+from gramshift.report.payload import MAX_VALUE_LENGTH
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
 from gramshift.tables.table import TableError
@@ -40,7 +40,7 @@ def classify(
     All mistakes that can be found before the work are errors before it.
     """
     if options.sample is not None:
-        return classify_any(options, progress=progress, say=say)
+        return classify_sampled(options, progress=progress, say=say)
     begun = time.perf_counter()
     check_files(options)
     inputs = read_inputs(options, progress=progress, say=say)
@@ -49,9 +49,9 @@ def classify(
     columns = _name_columns(options, inputs, corrections, say)
     described = describe(options, inputs, corrections)
     say(described["sentence"])
-    if options.report is not None and len(inputs.rows) > MOST_SHOWN:
+    if options.report is not None and len(inputs.rows) > MAX_DOCUMENTS:
         raise InputError(
-            f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}:"
+            f"--report shows {MAX_DOCUMENTS} documents at most, and the target has {len(inputs.rows)}:"
             " leave --report out; the least sure rows of --output have the lowest confidence"
         )
     if options.dry_run:
@@ -244,7 +244,7 @@ def _other_columns(options: ClassifyOptions, inputs: Inputs) -> dict[str, list[A
     used = {*columns.texts, columns.id, *([] if options.targets else [columns.label])}
     truth = (options.truth or "").strip().lower()  # upper and lower case do not matter there
     names = [name for name in table.columns if name not in used and name.strip().lower() != truth]
-    names = names[:MOST_COLUMNS]
+    names = names[:MAX_COLUMNS]
     wanted = set(inputs.rows)
     rows = [row for part in inputs.target.raw for row in part.rows] if names else []
     chosen = [row for number, row in enumerate(rows) if number in wanted]
@@ -253,7 +253,7 @@ def _other_columns(options: ClassifyOptions, inputs: Inputs) -> dict[str, list[A
 
 def _cell(value: Any) -> str:
     """Return the beginning of a value, as a page shows it."""
-    return "" if value is None else str(value)[:LONGEST_VALUE]
+    return "" if value is None else str(value)[:MAX_VALUE_LENGTH]
 
 
 def _short(name: str) -> str:

@@ -28,7 +28,7 @@ from gramshift.errors import InputError
 from gramshift.files import Replacing, locate, replaced_file
 from gramshift.model.advice import label_sentence
 from gramshift.runtime import Runtime
-from gramshift.tables.columns import Documents, Progress, find_columns, texts_in
+from gramshift.tables.columns import Progress, TableDocuments, find_columns, texts_in
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import check_reread
 from gramshift.text.reservoir import Reservoir
@@ -36,7 +36,7 @@ from gramshift.text.reservoir import Reservoir
 SEED = 0
 
 
-def classify_any(
+def classify_sampled(
     options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print
 ) -> dict[str, Any]:
     """Run with a sample, part by part; returns what happened, fit for JSON."""
@@ -135,7 +135,7 @@ def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[st
     return outcome.classifier, story
 
 
-def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
+def _draw(task: _Task, progress: Progress | None) -> tuple[TableDocuments, int]:
     """Return a sample of the documents of all target files, and their number."""
     options = task.options
     reservoir = Reservoir(int(str(options.sample)), SEED)
@@ -147,7 +147,7 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
                 if progress is not None:
                     progress("reading", *table.position())
     rows, texts = reservoir.take()
-    return Documents(
+    return TableDocuments(
         table, columns, [], texts, [None] * len(rows), [str(row + 1) for row in rows]
     ), reservoir.n_seen
 

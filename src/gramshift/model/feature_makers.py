@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
-from gramshift.learn.features import Features, GramFeatures, one_over_root
-from gramshift.learn.linear import N_SKETCHED, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.features import Features, KernelFeatures, one_over_root
+from gramshift.learn.linear import N_SKETCHED, LinearRidge, NGramFeatures, NGramFeaturesPart
 from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
-from gramshift.learn.training_set import Labelling, Rows
-from gramshift.model.similarities import Similarities
+from gramshift.learn.training_set import Rows, TrainingSet
+from gramshift.model.kernel_list import KernelList
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.runtime import Runtime
@@ -30,14 +30,14 @@ SKETCH_CELL = 48  # bytes for each similarity from which a preconditioner is mad
 TYPICAL_DRIFT = 0.6  # about that between reviews of different products
 
 
-class GramDescriber:
+class KernelFeatureMaker:
     """Makes kernel features: once, or for every training set if they depend on classes."""
 
     weights = None  # kernel fits take no weights of documents
 
     def __init__(
         self,
-        make_features: Callable[[Labelling, bool], tuple[GramFeatures, Mapping[int, Floats]]],
+        make_features: Callable[[TrainingSet, bool], tuple[KernelFeatures, Mapping[int, Floats]]],
         make_solver: MakeSolver,
         *,
         by_labels: bool = False,
@@ -49,10 +49,10 @@ class GramDescriber:
         self._make_features = make_features
         self._make_solver = make_solver
         self.by_labels = by_labels
-        self._features: GramFeatures | None = None
+        self._features: KernelFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: Labelling, *, across: bool = False) -> GramFeatures:
+    def describe(self, labelling: TrainingSet, *, across: bool = False) -> KernelFeatures:
         """Return the features of all documents."""
         if self._features is not None and not self.by_labels:
             return self._features
@@ -65,20 +65,20 @@ class GramDescriber:
         """Return the solver that the settings name."""
         return self._make_solver(features, source)
 
-    def measure_drift(self, labelling: Labelling) -> float:
+    def measure_drift(self, labelling: TrainingSet) -> float:
         """Return a typical value: drift cannot be measured from a kernel matrix."""
         return TYPICAL_DRIFT
 
 
 @dataclass(frozen=True)
-class LinearDescriber:
+class NGramFeatureMaker:
     """Makes n-gram features: n-grams are found once, and weighted for every training set.
 
     ``run`` does short pieces of work, by default on threads that are started for each; ``weights``
     are those of documents.
     """
 
-    similarities: Similarities
+    similarities: KernelList
     documents: Corpus
     alpha: float = field(kw_only=True)
     bias: bool = field(kw_only=True)
@@ -97,12 +97,12 @@ class LinearDescriber:
         """True if only n-grams of several documents have weight, so that they can be listed."""
         return self.similarities.by_shared_alone
 
-    def describe(self, labelling: Labelling, *, across: bool = False) -> LinearFeatures:
+    def describe(self, labelling: TrainingSet, *, across: bool = False) -> NGramFeatures:
         """Return the features of all documents, with weights by the classes of a training set."""
         parts = [self._describe(kernel, labelling, across) for kernel in self.similarities.kernels]
-        return LinearFeatures(parts, self._run)
+        return NGramFeatures(parts, self._run)
 
-    def measure_drift(self, labelling: Labelling, source: Rows | None = None) -> float:
+    def measure_drift(self, labelling: TrainingSet, source: Rows | None = None) -> float:
         """Measure the drift from all or some of the source to the target.
 
         It is that of the n-grams of the last kernel, which is that of words if there is one.
@@ -123,7 +123,7 @@ class LinearDescriber:
         self.documents.lists(kernel, self.runtime).weigh(collect, run=self._run)
         return measure_drift(np.concatenate(ratios), np.concatenate(variances))
 
-    def find_weightless(self, source: Labelling) -> NDArray[np.bool_]:
+    def find_weightless(self, source: TrainingSet) -> NDArray[np.bool_]:
         """Return which target documents have no n-gram to which the source gives weight."""
         scales = [part.scale for part in self.describe(source).parts]
         weightless: NDArray[np.bool_] = np.max(scales, axis=0)[source.target] == 0
@@ -131,7 +131,7 @@ class LinearDescriber:
 
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
         """Return ridge regression by conjugate gradients."""
-        assert isinstance(features, LinearFeatures), "made here"
+        assert isinstance(features, NGramFeatures), "made here"
         memory = max(0, self.runtime.memory)
         return LinearRidge(
             features,
@@ -147,29 +147,31 @@ class LinearDescriber:
     def _run(self) -> Run:
         return self.run or self.runtime.run
 
-    def _describe(self, kernel: KernelSpec, labelling: Labelling, across: bool) -> LinearPart:
+    def _describe(
+        self, kernel: KernelSpec, labelling: TrainingSet, across: bool
+    ) -> NGramFeaturesPart:
         lists, run = self.documents.lists(kernel, self.runtime), self._run
         weighting = weigh_by(kernel, labelling, across=across)
         weight_each, weight_unshared = weigh_lists(lists, weighting, len(labelling), run)
         weights = weight_each * lists.times
         own = weight_unshared * lists.unshared
         scale = one_over_root(own + lists.own_values(weights, run=run))
-        return LinearPart(lists, weights, own, scale)
+        return NGramFeaturesPart(lists, weights, own, scale)
 
 
-def compare_plainly(
-    kernel: KernelSpec, documents: Corpus, runtime: Runtime, rows: Rows
-) -> Floats:
+def compare_plainly(kernel: KernelSpec, documents: Corpus, runtime: Runtime, rows: Rows) -> Floats:
     """Return similarities of some documents, in ascending order, with equal weights of n-grams."""
     lists = documents.lists(kernel, runtime)
     weights = lists.times.astype(np.float64)
     scale = one_over_root(lists.unshared + lists.own_values(weights, run=runtime.run))
-    part = LinearPart(lists, weights, lists.unshared.astype(np.float64), scale)
-    features = LinearFeatures([part], runtime.run).narrow(rows)
+    part = NGramFeaturesPart(lists, weights, lists.unshared.astype(np.float64), scale)
+    features = NGramFeatures([part], runtime.run).narrow(rows)
     return np.vstack(list(features.rows(np.arange(len(rows)))))
 
 
-def weigh_by(kernel: KernelSpec, labelling: Labelling, *, across: bool = False) -> Weighting | None:
+def weigh_by(
+    kernel: KernelSpec, labelling: TrainingSet, *, across: bool = False
+) -> Weighting | None:
     """Return how the kernel weights n-grams by domains and classes; None for equal weights."""
     powers = kernel.powers
     if powers is None:

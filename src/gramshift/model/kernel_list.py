@@ -12,7 +12,7 @@ from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.kernels.weighting import Powers
-from gramshift.learn.features import GramFeatures, compact, normalize_gram
+from gramshift.learn.features import KernelFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import (
     WORD_RANGE,
@@ -52,7 +52,7 @@ class RowsKernel:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ComparedDocuments:
     """Documents that others are compared with, and their properties that kernels need."""
 
     documents: Sequence[Any]
@@ -63,7 +63,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Similarities:
+class KernelList:
     """Normalised kernels of documents; several are averaged."""
 
     kernels: list[Any]
@@ -104,17 +104,17 @@ class Similarities:
         ours = [kernel for kernel in self.kernels if isinstance(kernel, KernelSpec)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
-    def across_domains(self) -> "Similarities":
+    def across_domains(self) -> "KernelList":
         """Return the kernels with less weight for n-grams that are more common in one domain."""
         return self._with_powers(
             lambda powers: replace(powers, consistency=max(1.0, powers.consistency))
         )
 
-    def without_weights(self) -> "Similarities":
+    def without_weights(self) -> "KernelList":
         """Return the same kernels with every n-gram counting alike."""
         return self._with_powers(lambda powers: None)
 
-    def _with_powers(self, change: Callable[[Powers], Powers | None]) -> "Similarities":
+    def _with_powers(self, change: Callable[[Powers], Powers | None]) -> "KernelList":
         weighted = {
             id(kernel): replace(kernel, powers=change(powers)) for kernel, powers in self.weighted()
         }
@@ -149,7 +149,7 @@ class Similarities:
         runtime: Runtime,
         *,
         adapt: bool,
-    ) -> tuple[GramFeatures, dict[int, Floats]]:
+    ) -> tuple[KernelFeatures, dict[int, Floats]]:
         """Return features of all documents, and ``Reference.self_values``.
 
         Counts of a single kernel are kept as they are.
@@ -161,27 +161,27 @@ class Similarities:
                     documents, runtime=within(kernel, runtime), normalize=False, **groups
                 )
             )
-            return GramFeatures.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
+            return KernelFeatures.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
         ones = np.ones(len(documents))
         similarity, self_values = self.average(documents, groups, runtime)
-        return GramFeatures(similarity, ones, ones, adapt, runtime.n_threads), self_values
+        return KernelFeatures(similarity, ones, ones, adapt, runtime.n_threads), self_values
 
-    def refer_to(self, documents: Any, groups: Mapping[str, Any]) -> Reference:
+    def refer_to(self, documents: Any, groups: Mapping[str, Any]) -> ComparedDocuments:
         """Return a reference to documents that have not been compared with each other."""
         functions = [
             (place, kernel)
             for place, kernel in enumerate(self.kernels)
             if not isinstance(kernel, KernelSpec)
         ]
-        return Reference(
+        return ComparedDocuments(
             documents,
             groups,
             {place: _self_values(kernel, documents) for place, kernel in functions},
         )
 
     def describe(
-        self, documents: Sequence[Any], reference: Reference, *, adapt: bool
-    ) -> GramFeatures:
+        self, documents: Sequence[Any], reference: ComparedDocuments, *, adapt: bool
+    ) -> KernelFeatures:
         """Return features of new documents: similarities to those of a reference."""
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
@@ -194,7 +194,7 @@ class Similarities:
                 check_rows(values, name="kernel")
             total = total + values if place else values
         total /= len(self.kernels)
-        return GramFeatures(
+        return KernelFeatures(
             total,
             np.ones(total.shape[0]),
             np.ones(total.shape[1]),
@@ -238,15 +238,15 @@ def within(kernel: KernelSpec, runtime: Runtime) -> Runtime:
 
 def make_similarities(
     kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any
-) -> Similarities:
+) -> KernelList:
     """Return the kernels given by a name, a StringKernel, another callable, or a list of these."""
     check_kernel(kernel)
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     given = {"ngram_range": ngram_range, "weighting": weighting} | options
-    return Similarities([_make(one, given) for one in named], options.get("n_jobs", -1))
+    return KernelList([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def similarities_of(settings: Settings, runtime: Runtime) -> Similarities | None:
+def similarities_of(settings: Settings, runtime: Runtime) -> KernelList | None:
     """Return the kernels that the settings name; None for a given kernel matrix."""
     if settings.is_precomputed:
         return None
@@ -255,8 +255,8 @@ def similarities_of(settings: Settings, runtime: Runtime) -> Similarities | None
 
 
 def refer_to_rows(
-    similarities: Similarities | None, rows: NDArray[Any] | None, n: int
-) -> Reference | None:
+    similarities: KernelList | None, rows: NDArray[Any] | None, n: int
+) -> ComparedDocuments | None:
     """Return the reference to n rows of numbers from a file, or None if the kernel takes none.
 
     Raise an error if rows and kernel do not match.
