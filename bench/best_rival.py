@@ -99,20 +99,20 @@ def fit_best(
     ranks = np.argsort(
         np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable")
     )
-    labelling = TrainingSet.of_source(
+    training_set = TrainingSet.of_source(
         np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks
     )
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= MIN_TARGET else 1
     outcome = fit_rounds(
-        describer, labelling, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
+        describer, training_set, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
     )
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)
     model = LinearModel(
-        vectorizers, *describer.coefficients(outcome.labelling, last.fitted), last.fitted.intercepts
+        vectorizers, *describer.coefficients(outcome.training_set, last.fitted), last.fitted.intercepts
     )
     return Found(choose_classes(last.scores), last.scores, probabilities, model)
 
@@ -161,9 +161,9 @@ class SparseDescriber:
         self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
 
-    def describe(self, labelling: TrainingSet, *, n: int | None = None, across: bool = False) -> Any:
+    def describe(self, training_set: TrainingSet, *, n: int | None = None, across: bool = False) -> Any:
         """All documents as this labelling has them."""
-        parts, weights = [], self.weigh(labelling, across=across)
+        parts, weights = [], self.weigh(training_set, across=across)
         for present, one in zip(self.present, weights, strict=True):
             kept = present[:, one > 0]
             scale = _one_over_root(len(weights) * (present @ one))
@@ -175,20 +175,20 @@ class SparseDescriber:
         """What trains on documents so described."""
         return SparseRidge(features)
 
-    def measure_drift(self, labelling: TrainingSet) -> float:
+    def measure_drift(self, training_set: TrainingSet) -> float:
         """The drift of words and pairs of words."""
-        counts = _count(self.present[-1], _by_domain(labelling)).T.astype(np.int64)
+        counts = _count(self.present[-1], _by_domain(training_set)).T.astype(np.int64)
         return measure_drift(
-            *frequency_ratios(counts, np.bincount(~labelling.is_source, minlength=2))
+            *frequency_ratios(counts, np.bincount(~training_set.is_source, minlength=2))
         )
 
-    def weigh(self, labelling: TrainingSet, *, across: bool = False) -> list[Floats]:
+    def weigh(self, training_set: TrainingSet, *, across: bool = False) -> list[Floats]:
         """Return log(N / df)^2 times the association with classes.
 
         With ``across``, it is multiplied by the ratio of the smaller and the larger domain share.
         """
-        of_class, of_domain = np.zeros((self.n, labelling.n_classes)), _by_domain(labelling)
-        of_class[labelling.training, labelling.codes] = 1.0
+        of_class, of_domain = np.zeros((self.n, training_set.n_classes)), _by_domain(training_set)
+        of_class[training_set.training, training_set.codes] = 1.0
         result = []
         for present, having in zip(self.present, self.having, strict=True):
             weights = np.log(self.n / having) ** 2 * associate(
@@ -201,18 +201,18 @@ class SparseDescriber:
         return result
 
     def coefficients(
-        self, labelling: TrainingSet, fitted: Coefficients
+        self, training_set: TrainingSet, fitted: Coefficients
     ) -> tuple[list[Floats], list[Floats]]:
         """What n-grams weigh, and what each is worth for every class."""
-        weights, worth = self.weigh(labelling), []
+        weights, worth = self.weigh(training_set), []
         for present, one in zip(self.present, weights, strict=True):
             scaled = fitted.coefficients * _one_over_root(present @ one)[:, None]
             worth.append(one[:, None] * np.asarray(present.T @ scaled) / len(weights))
         return weights, worth
 
 
-def _by_domain(labelling: TrainingSet) -> Floats:
-    return np.column_stack([labelling.is_source, ~labelling.is_source]).astype(float)
+def _by_domain(training_set: TrainingSet) -> Floats:
+    return np.column_stack([training_set.is_source, ~training_set.is_source]).astype(float)
 
 
 def associate(having: Floats, totals: Floats) -> Floats:

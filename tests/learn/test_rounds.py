@@ -24,8 +24,8 @@ def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=Tr
         lambda *_: (KernelFeatures.from_gram(gram, adapt=adapt), {}),
         lambda features, source: KernelRidgeSolver(features, source, 1e-5),
     )
-    labelling = TrainingSet.of_source(is_source, codes, n_classes)
-    return fit_rounds(describer, labelling, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
+    training_set = TrainingSet.of_source(is_source, codes, n_classes)
+    return fit_rounds(describer, training_set, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 4])

@@ -71,14 +71,14 @@ def fit_by_gram(options, source, labels, target=None):
     runtime = Runtime(1)
     settings, similarities = gs.TransductiveClassifier(**options)._check_parameters(runtime)
     given_ = gather(source, labels, target, read=as_documents)
-    classes, labelling = given_.read_labels(settings)
+    classes, training_set = given_.read_labels(settings)
     describer = describe_gram(settings, similarities, given_, runtime)
-    schedule = settings.make_schedule(len(labelling.target), classes.tolist())
+    schedule = settings.make_schedule(len(training_set.target), classes.tolist())
     words = NGramFeatureMaker(
         similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
     describer.measure_drift = words.measure_drift  # a gram does not tell how far words have drifted
-    return fit_rounds(describer, labelling, schedule, runtime)
+    return fit_rounds(describer, training_set, schedule, runtime)
 
 
 def views_of(texts, ngram_range=(2, 3)):
@@ -100,7 +100,7 @@ def with_evidence(source, target, ngram_range):
 
 
 def known_classes(clf):
-    return [None if code < 0 else code for code in clf._fit.labelling.known.tolist()]
+    return [None if code < 0 else code for code in clf._fit.training_set.known.tolist()]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
     target, answers = draw_documents(n_classes, 9, 13)
     known = [*codes, *(code if row % 2 else None for row, code in enumerate(answers))]
     rows = np.array([row for row, code in enumerate(known) if code is not None])
-    labelling = TrainingSet(
+    training_set = TrainingSet(
         np.arange(25) < 16, rows, np.array([known[row] for row in rows]), n_classes
     )
     runtime = Runtime(1)
@@ -155,7 +155,7 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
     describer = NGramFeatureMaker(
         similarities, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
     )
-    found = describer.describe(labelling, across=across).multiply(np.eye(25))
+    found = describer.describe(training_set, across=across).multiply(np.eye(25))
     powers = POWERS | ({"n_source": 16} if across else {})
     expected = np.mean(
         [naive_best.similarity(sets, known, **powers) for sets in views_of([*source, *target])],
@@ -172,9 +172,9 @@ def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     describer = NGramFeatureMaker(
         similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
-    labelling = TrainingSet.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
+    training_set = TrainingSet.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
     expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
-    assert describer.measure_drift(labelling) == pytest.approx(expected, abs=1e-12)
+    assert describer.measure_drift(training_set) == pytest.approx(expected, abs=1e-12)
     assert (
         describer.measure_drift(TrainingSet.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2))
         == 2

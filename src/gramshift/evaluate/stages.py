@@ -76,21 +76,23 @@ class _Group:
         """Return the outcomes of a setting; the stage "adapted" is the first round of tkc."""
         codes = self._reviews.codes
         is_source = np.isin(np.arange(len(codes)), self._reviews.rows(setting.source))
-        labelling = TrainingSet.of_source(is_source, codes[is_source], 2)  # no target labels
+        training_set = TrainingSet.of_source(is_source, codes[is_source], 2)  # no target labels
         rounds: dict[str, list[Round]] = {}
         if PLAIN in stages:
-            rounds[PLAIN] = self._fit(self._plain, labelling, 1)
+            rounds[PLAIN] = self._fit(self._plain, training_set, 1)
         n_rounds = 1 + ("tkc" in stages)
         adapting = [name for name in stages if name != PLAIN]
         if adapting:
-            fitted = self._fit(self._adapted, labelling, n_rounds)
+            fitted = self._fit(self._adapted, training_set, n_rounds)
             rounds |= {name: fitted[: 1 if name == "adapted" else n_rounds] for name in adapting}
         return [
             Outcome(setting, name, some[-1].scores[:, 1], sum(one.seconds for one in some))
             for name, some in rounds.items()
         ]
 
-    def _fit(self, documents: KernelFeatures, labelling: TrainingSet, n_rounds: int) -> list[Round]:
+    def _fit(
+        self, documents: KernelFeatures, training_set: TrainingSet, n_rounds: int
+    ) -> list[Round]:
         products = self._products if documents.adapt else None
         describer = KernelFeatureMaker(
             lambda *_: (documents, {}),
@@ -98,5 +100,5 @@ class _Group:
                 features, source, PAPER.alpha, products=products
             ),
         )
-        schedule = replace(PAPER.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
-        return fit_rounds(describer, labelling, schedule, self._runtime, calibrate=False).rounds
+        schedule = replace(PAPER.make_schedule(len(training_set.target), [0, 1]), n_rounds=n_rounds)
+        return fit_rounds(describer, training_set, schedule, self._runtime, calibrate=False).rounds

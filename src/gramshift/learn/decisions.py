@@ -201,7 +201,7 @@ def decide_adapted(
     logits = fit_logits(training_set, held_out)
     slope = 1.0
     if others is not None:
-        unjoined = np.flatnonzero(~np.isin(training_set.target, training_set.joined))
+        unjoined = np.flatnonzero(~np.isin(training_set.target, training_set.pseudo_labelled))
         slope = half_to_full_slope(scores[unjoined], others)
     held_out = held_out * slope
     steepness = logits.steepness / slope
@@ -299,7 +299,7 @@ def unseen_scores(
     documents outside the training set; None keeps their ``scores``.
     """
     result = scores.copy()
-    joined = np.searchsorted(training_set.target, training_set.joined)
+    joined = np.searchsorted(training_set.target, training_set.pseudo_labelled)
     if others is not None:
         result[np.setdiff1d(np.arange(len(scores)), joined)] = others
     result[joined] = held_out[len(training_set.source) :]

@@ -113,7 +113,7 @@ class RoundsOutcome:
     """The result of all rounds; the scores of the last are the final ones."""
 
     rounds: list[Round]
-    labelling: TrainingSet
+    training_set: TrainingSet
     """The training set of the last round."""
     calibration: Calibration | None
     shares: ClassProportions | None = None
@@ -124,7 +124,7 @@ class RoundsOutcome:
 
 def fit_rounds(
     describer: FeatureMaker,
-    labelling: TrainingSet,
+    training_set: TrainingSet,
     schedule: Schedule,
     runtime: Runtime,
     *,
@@ -138,16 +138,16 @@ def fit_rounds(
     measure class proportions and accuracy by them; then all rounds run again and learn from them.
     """
     trainer = Trainer(
-        describer, labelling.source, runtime, centred=schedule.centred, weights=weights
+        describer, training_set.source, runtime, centred=schedule.centred, weights=weights
     )
-    outcome = _train_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate)
+    outcome = _train_rounds(trainer, training_set, schedule, runtime, calibrate=calibrate)
     if schedule.random is None:
         return outcome
     if not schedule.centred:
         right = outcome.rounds[-1].codes[schedule.random.rows] == schedule.random.codes
         outcome = replace(outcome, expected=measure_accuracy(None, right))
     learnt = _train_rounds(
-        trainer, labelling, schedule, runtime, calibrate=calibrate, measured=outcome
+        trainer, training_set, schedule, runtime, calibrate=calibrate, measured=outcome
     )
     learnt = replace(learnt, plain=outcome.plain, expected=outcome.expected)
     return _with_given_labels(learnt, schedule.random)
@@ -169,7 +169,7 @@ def _train_rounds(
     prior = _start_prior(source, schedule, measured)
     training_set, free = source, np.arange(len(source.target))
     if given is not None:
-        training_set = source.join(source.target[given.rows], given.codes)
+        training_set = source.with_pseudo_labels(source.target[given.rows], given.codes)
         free = np.setdiff1d(free, given.rows)
     rounds: list[Round] = []
     reading: Reading | None = None
@@ -226,7 +226,7 @@ def _join(
     if given is not None:
         added = np.concatenate([given.rows, added])
         codes = np.concatenate([given.codes, codes])
-    return source.join(source.target[added], codes)
+    return source.with_pseudo_labels(source.target[added], codes)
 
 
 def _count_changed(scores: Floats, before: Round) -> int:

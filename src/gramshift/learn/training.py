@@ -23,7 +23,7 @@ class FeatureMaker(Protocol):
     def by_labels(self) -> bool:
         """True if features depend on classes, so that every training set has its own."""
 
-    def describe(self, labelling: TrainingSet, *, across: bool = False) -> Features:
+    def describe(self, training_set: TrainingSet, *, across: bool = False) -> Features:
         """Return the features of all documents; those of an earlier call may be overwritten.
 
         With ``across``, n-grams that one domain has more often than the other get less weight.
@@ -32,7 +32,7 @@ class FeatureMaker(Protocol):
     def make_solver(self, features: Features, source: Rows) -> Solver:
         """Return the solver for these features; every training set starts with ``source``."""
 
-    def measure_drift(self, labelling: TrainingSet) -> float:
+    def measure_drift(self, training_set: TrainingSet) -> float:
         """Measure how far n-gram frequencies drift between the domains (``measure_drift``)."""
 
 
@@ -61,27 +61,27 @@ class Trainer:
         self._ready: tuple[Features, Solver] | None = None
 
     def train(
-        self, labelling: TrainingSet, near: Coefficients | None = None
+        self, training_set: TrainingSet, near: Coefficients | None = None
     ) -> tuple[Coefficients, Floats]:
         """Train on a training set; return the coefficients and the scores of all target documents.
 
         Iterative solvers start with the coefficients ``near``.
         """
-        features, solver = self._prepare(labelling)
-        fitted = self._solve(solver, labelling, near)
-        return fitted, fitted.score(features, labelling.target)
+        features, solver = self._prepare(training_set)
+        fitted = self._solve(solver, training_set, near)
+        return fitted, fitted.score(features, training_set.target)
 
     def train_across(
-        self, labelling: TrainingSet, near: Coefficients
+        self, training_set: TrainingSet, near: Coefficients
     ) -> tuple[Coefficients, Floats]:
         """Train with less weight for n-grams that one domain has more often than the other."""
-        features = self.describer.describe(labelling, across=True)
-        solver = self.describer.make_solver(features, labelling.source)
-        fitted = self._solve(solver, labelling, near)
-        return fitted, fitted.score(features, labelling.target)
+        features = self.describer.describe(training_set, across=True)
+        solver = self.describer.make_solver(features, training_set.source)
+        fitted = self._solve(solver, training_set, near)
+        return fitted, fitted.score(features, training_set.target)
 
     def held_out(
-        self, labelling: TrainingSet, near: Coefficients, *, across: bool = False
+        self, training_set: TrainingSet, near: Coefficients, *, across: bool = False
     ) -> tuple[Floats, Floats | None]:
         """Return held-out scores of all training documents, and of the other target documents.
 
@@ -90,47 +90,49 @@ class Trainer:
         ``near`` are the coefficients of the whole training set.
         """
         if self.describer.by_labels:
-            return self._held_out_by_halves(labelling, near, across=across)
-        _, solver = self._prepare(labelling)
-        targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
-        return _finite(solver.held_out(labelling.training, targets) + mean), None
+            return self._held_out_by_halves(training_set, near, across=across)
+        _, solver = self._prepare(training_set)
+        targets, mean = self._targets(
+            training_set.training, training_set.codes, training_set.n_classes
+        )
+        return _finite(solver.held_out(training_set.training, targets) + mean), None
 
-    def accuracy_on(self, labelling: TrainingSet, rows: Rows, codes: Codes) -> float:
+    def accuracy_on(self, training_set: TrainingSet, rows: Rows, codes: Codes) -> float:
         """Train on a training set; return the accuracy on other documents of known classes."""
-        features = self.describer.describe(labelling)
-        solver = self.describer.make_solver(features, labelling.training)
-        scores = self._solve(solver, labelling, None).score(features, rows)
+        features = self.describer.describe(training_set)
+        solver = self.describer.make_solver(features, training_set.training)
+        scores = self._solve(solver, training_set, None).score(features, rows)
         return float(np.mean(choose_classes(_finite(scores)) == codes))
 
-    def _prepare(self, labelling: TrainingSet) -> tuple[Features, Solver]:
+    def _prepare(self, training_set: TrainingSet) -> tuple[Features, Solver]:
         """Return features and solver of a training set."""
         if self._ready is not None and not self.describer.by_labels:
             return self._ready
         self._ready = None  # freed before the next ones are made
-        features = self.describer.describe(labelling)
+        features = self.describer.describe(training_set)
         ready = features, self.describer.make_solver(features, self._source)
         if not self.describer.by_labels:
             self._ready = ready
         return ready
 
     def _held_out_by_halves(
-        self, labelling: TrainingSet, near: Coefficients, *, across: bool
+        self, training_set: TrainingSet, near: Coefficients, *, across: bool
     ) -> tuple[Floats, Floats]:
         """Score each half of the training set by a classifier of the other half.
 
         Other target documents get the mean of both; a half that cannot be trained gives 0.
         """
-        training, n_classes = labelling.training, labelling.n_classes
-        others = np.setdiff1d(labelling.target, labelling.joined)
+        training, n_classes = training_set.training, training_set.n_classes
+        others = np.setdiff1d(training_set.target, training_set.pseudo_labelled)
         scores = np.zeros((len(training), n_classes))
         of_others = np.zeros((len(others), n_classes))
-        is_source = labelling.is_source[training]
-        fold = split_in_two(labelling)
+        is_source = training_set.is_source[training]
+        fold = split_in_two(training_set)
         n_trained = 0
         for number in range(2):
             self._runtime.report("sureness", number, 2)
             held = fold == number
-            half = labelling.only(~held)
+            half = training_set.only(~held)
             if not len(half.training):  # with one document of each class the other half is empty
                 continue
             features = self.describer.describe(half, across=across)
@@ -144,10 +146,12 @@ class Trainer:
         return _finite(scores), _finite(of_others / max(1, n_trained))
 
     def _solve(
-        self, solver: Solver, labelling: TrainingSet, near: Coefficients | None
+        self, solver: Solver, training_set: TrainingSet, near: Coefficients | None
     ) -> Coefficients:
-        targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
-        fitted = solver.solve(labelling.training, targets, near=near)
+        targets, mean = self._targets(
+            training_set.training, training_set.codes, training_set.n_classes
+        )
+        fitted = solver.solve(training_set.training, targets, near=near)
         return replace(fitted, intercepts=fitted.intercepts + mean) if self._centred else fitted
 
     def _targets(
@@ -167,18 +171,18 @@ def _finite(scores: Floats) -> Floats:
     return np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def split_in_two(labelling: TrainingSet) -> NDArray[np.intp]:
+def split_in_two(training_set: TrainingSet) -> NDArray[np.intp]:
     """Return 0 or 1 for each training document, so that both halves have all classes and domains.
 
     Each class of each domain is cut in the middle of the order of its texts, so that the halves do
     not depend on the order of documents, and one document more moves at most one other.
     """
-    training = labelling.training
-    ranks = training if labelling.ranks is None else labelling.ranks[training]
-    is_source = labelling.is_source[training]
+    training = training_set.training
+    ranks = training if training_set.ranks is None else training_set.ranks[training]
+    is_source = training_set.is_source[training]
     fold = np.empty(len(training), np.intp)
-    for code in range(labelling.n_classes):
-        of_class = labelling.codes == code
+    for code in range(training_set.n_classes):
+        of_class = training_set.codes == code
         groups = (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))
         for number, rows in enumerate(groups):
             order = rows[np.argsort(ranks[rows], kind="stable")]

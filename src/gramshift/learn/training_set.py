@@ -57,7 +57,7 @@ class TrainingSet:
         return self.codes[: len(self.source)]
 
     @property
-    def joined(self) -> Rows:
+    def pseudo_labelled(self) -> Rows:
         """The numbers of the pseudo-labelled target documents, surest first."""
         return self.training[len(self.source) :]
 
@@ -68,7 +68,7 @@ class TrainingSet:
         known[self.training] = self.codes
         return known
 
-    def join(self, rows: Rows, codes: Codes) -> "TrainingSet":
+    def with_pseudo_labels(self, rows: Rows, codes: Codes) -> "TrainingSet":
         """Return the source with these pseudo-labelled target documents instead of earlier ones."""
         training = np.concatenate([self.source, rows])
         return replace(self, training=training, codes=np.concatenate([self.source_codes, codes]))

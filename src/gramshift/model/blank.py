@@ -101,7 +101,7 @@ def put_back(
     kept = np.flatnonzero(~is_blank)
     is_left_out = is_blank[~is_source]
     places = np.flatnonzero(~is_left_out)
-    source_codes, n_classes = outcome.labelling.source_codes, outcome.labelling.n_classes
+    source_codes, n_classes = outcome.training_set.source_codes, outcome.training_set.n_classes
     proportions = np.bincount(source_codes, minlength=n_classes) / len(source_codes)
     prior = proportions if outcome.shares is None else outcome.shares.used
     calibration = outcome.calibration
@@ -120,11 +120,13 @@ def put_back(
         unseen = _fill(calibration.scores, ~is_left_out, scores)
         calibration = replace(calibration, scores=unseen)
     plain = outcome.plain
-    training = kept[outcome.labelling.training]
+    training = kept[outcome.training_set.training]
     return replace(
         outcome,
         rounds=rounds,
-        labelling=replace(outcome.labelling, is_source=is_source, training=training, ranks=None),
+        training_set=replace(
+            outcome.training_set, is_source=is_source, training=training, ranks=None
+        ),
         calibration=calibration,
         plain=None if plain is None else _fill(plain, ~is_left_out, proportions),
     )

@@ -520,7 +520,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_fitted()
         fit = self._fit
-        return without_corrected(fit.issues, fit.corrected, fit.labelling.source)
+        return without_corrected(fit.issues, fit.corrected, fit.training_set.source)
 
     @property
     def diagnostics_(self) -> dict[str, Any]:

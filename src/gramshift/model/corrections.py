@@ -78,7 +78,7 @@ def fit_with_corrections(
     """
     before = fit(settings, replace(given, random={}), runtime.under("before"))
     labels = before.labels[before.wanted].tolist()
-    known = [corrections.get(row) for row in before.labelling.target[before.wanted].tolist()]
+    known = [corrections.get(row) for row in before.training_set.target[before.wanted].tolist()]
     prior = before.describe_class_prior()
     warnings: list[str] = []
     if prior is not None and settings.class_prior == ESTIMATED and not given.random:
@@ -134,18 +134,18 @@ def lower_wrong_classes(
 
 def corrected_codes(fit: FitResult) -> NDArray[np.int64]:
     """Return the classes of the corrected documents, in order."""
-    return fit.labelling.known[list(fit.corrected)]
+    return fit.training_set.known[list(fit.corrected)]
 
 
 def put_in_place(fit: FitResult, found: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
     """Return values of all target documents in order: found ones, and those of corrected ones."""
     if not fit.corrected:
         return found
-    rows = np.concatenate([fit.labelling.target[fit.wanted], fit.corrected])
+    rows = np.concatenate([fit.training_set.target[fit.wanted], fit.corrected])
     return np.concatenate([found, corrected])[np.argsort(rows)]
 
 
 def target_rows(fit: FitResult) -> NDArray[np.intp]:
     """Return the numbers of the target documents in the fit, corrected ones included."""
-    wanted = fit.labelling.target[fit.wanted]
+    wanted = fit.training_set.target[fit.wanted]
     return np.sort(np.concatenate([wanted, np.array(fit.corrected, np.intp)]))

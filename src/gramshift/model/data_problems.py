@@ -137,7 +137,7 @@ class Examined:
     """The documents of a fit and their labels; a target document has none here."""
 
     texts: Sequence[str]
-    labelling: TrainingSet
+    training_set: TrainingSet
     classes: list[Any]
     places: Sequence[int]
     """The place of each document in X or among the target documents."""
@@ -150,13 +150,13 @@ def find_issues(given: Examined) -> Issues:
     """Look for all kinds of problems; time and memory grow in line with the texts."""
     quality, found = None, []
     if given.held_out is not None:
-        doubts = doubt_labels(given.held_out, given.labelling.source_codes)
+        doubts = doubt_labels(given.held_out, given.training_set.source_codes)
         quality = doubts.quality
         for place in np.flatnonzero(doubts.is_doubtful)[
             np.argsort(quality[doubts.is_doubtful], kind="stable")
         ].tolist():
             suggested = given.classes[doubts.likeliest[place]]
-            row, sure = int(given.labelling.source[place]), float(quality[place])
+            row, sure = int(given.training_set.source[place]), float(quality[place])
             words = f"label doubtful: probability {sure:.0%}, suggested: {suggested}"
             found.append(_tell(given, row, DOUBTFUL, words, sure, suggested))
     found += _find_spellings(given)
@@ -174,7 +174,7 @@ def find_issues(given: Examined) -> Issues:
 def _tell(
     given: Examined, row: int, kind: str, words: str, value: float = 0.0, suggested: Any = None
 ) -> Issue:
-    is_source, code = bool(given.labelling.is_source[row]), int(given.labelling.known[row])
+    is_source, code = bool(given.training_set.is_source[row]), int(given.training_set.known[row])
     label, role = (given.classes[code], "source") if is_source else (None, "target")
     return Issue(
         kind,
@@ -192,7 +192,7 @@ def _tell(
 
 def _find_spellings(given: Examined) -> Iterator[Issue]:
     """Documents whose label is a rarer spelling of another."""
-    codes = given.labelling.source_codes
+    codes = given.training_set.source_codes
     counts = np.bincount(codes, minlength=len(given.classes))
     commonest: dict[str, int] = {}
     for code in np.argsort(-counts, kind="stable").tolist():
@@ -201,19 +201,19 @@ def _find_spellings(given: Examined) -> Iterator[Issue]:
             if usual != code:
                 label, other = given.classes[code], given.classes[usual]
                 words = f"label {label!r} beside {other!r}, which differs only by case or blanks"
-                for row in given.labelling.source[codes == code].tolist():
+                for row in given.training_set.source[codes == code].tolist():
                     yield _tell(given, row, SPELLING, words, suggested=given.classes[usual])
 
 
 def _find_copies(given: Examined) -> Iterator[Issue]:
     """Yield documents that are like an earlier one; source documents come before the target."""
-    labelling = given.labelling
-    order = np.concatenate([labelling.source, labelling.target]).tolist()
+    training_set = given.training_set
+    order = np.concatenate([training_set.source, training_set.target]).tolist()
     for one in find_copies([given.texts[row] for row in order]):
         row, earlier = order[one.number], order[one.earlier]
-        both = [int(labelling.known[each]) for each in (row, earlier)]
+        both = [int(training_set.known[each]) for each in (row, earlier)]
         copy = f"copy of {given.names(earlier)}"
-        if labelling.is_source[row] and both[0] != both[1]:
+        if training_set.is_source[row] and both[0] != both[1]:
             near = "" if one.is_exact else "near "
             words = f"{near}{copy}, which is labelled {given.classes[both[1]]}"
             yield _tell(given, row, CONFLICT, words, one.similarity)
@@ -228,7 +228,7 @@ def _find_copies(given: Examined) -> Iterator[Issue]:
 def _find_unlike(given: Examined) -> Iterator[Issue]:
     source, target = (
         [given.texts[row] for row in rows]
-        for rows in (given.labelling.source, given.labelling.target)
+        for rows in (given.training_set.source, given.training_set.target)
     )
     for one in find_unlike(source, target):
         usual = "those of the usual target document"
@@ -236,7 +236,7 @@ def _find_unlike(given: Examined) -> Iterator[Issue]:
         if one.known < MIN_KNOWN:
             words = f"{1 - one.known:.0%} of its words are in no source document"
         yield _tell(
-            given, int(given.labelling.target[one.number]), UNLIKE, f"unlike the source: {words}"
+            given, int(given.training_set.target[one.number]), UNLIKE, f"unlike the source: {words}"
         )
 
 

@@ -70,13 +70,13 @@ class Comparison:
 def answers_of(fit: FitResult, reference: FitResult | None) -> Answers:
     """Return the labels and figures of a fit, and the labels of one without adapting."""
     labels = _names(fit.labels[fit.wanted])
-    given = fit.is_source[fit.labelling.source]  # corrected documents are not of the source
+    given = fit.is_source[fit.training_set.source]  # corrected documents are not of the source
     n_random = len(fit.random)
     class_prior = fit.parameters.get("class_prior")
     return Answers(
         classes=_names(fit.classes),
         labels=labels,
-        source=_names(fit.classes[fit.labelling.source_codes[given]]),
+        source=_names(fit.classes[fit.training_set.source_codes[given]]),
         rounds=proportions_by_round(fit.history, len(labels)),
         reference=None if reference is None else _names(reference.labels[reference.wanted]),
         reference_name=fit.reference,
@@ -171,10 +171,10 @@ def reference_of(
         return first_round(fit)
     documents = fit.model.documents
     is_itself = not fit.settings.adapt and len(fit.history) == 1
-    if is_itself or fit.model.similarities is None or len(documents) != len(fit.labelling):
+    if is_itself or fit.model.similarities is None or len(documents) != len(fit.training_set):
         return None
-    labels: NDArray[Any] = np.full(len(fit.labelling), None, object)
-    labels[fit.labelling.source] = fit.classes[fit.labelling.source_codes].tolist()
+    labels: NDArray[Any] = np.full(len(fit.training_set), None, object)
+    labels[fit.training_set.source] = fit.classes[fit.training_set.source_codes].tolist()
     given = FitInput(corpus or documents, labels.tolist(), fit.n_unlabelled)
     unadapted = replace(fit.settings, adapt=False, n_rounds=1)
     return fit_exact(

@@ -290,7 +290,7 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
 def _find_itself(fit: FitResult, text: str) -> int | None:
     """Return the number of a document with this text, of the target if possible; None if none."""
     equal = [row for row, document in enumerate(fit.model.documents) if document == text]
-    return min(equal, key=lambda row: bool(fit.labelling.is_source[row]), default=None)
+    return min(equal, key=lambda row: bool(fit.training_set.is_source[row]), default=None)
 
 
 def _introduce(fit: FitResult, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:

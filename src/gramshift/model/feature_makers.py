@@ -52,11 +52,11 @@ class KernelFeatureMaker:
         self._features: KernelFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: TrainingSet, *, across: bool = False) -> KernelFeatures:
+    def describe(self, training_set: TrainingSet, *, across: bool = False) -> KernelFeatures:
         """Return the features of all documents."""
         if self._features is not None and not self.by_labels:
             return self._features
-        features, self.self_values = self._make_features(labelling, across)
+        features, self.self_values = self._make_features(training_set, across)
         if not self.by_labels:
             self._features = features
         return features
@@ -65,7 +65,7 @@ class KernelFeatureMaker:
         """Return the solver that the settings name."""
         return self._make_solver(features, source)
 
-    def measure_drift(self, labelling: TrainingSet) -> float:
+    def measure_drift(self, training_set: TrainingSet) -> float:
         """Return a typical value: drift cannot be measured from a kernel matrix."""
         return TYPICAL_DRIFT
 
@@ -97,19 +97,21 @@ class NGramFeatureMaker:
         """True if only n-grams of several documents have weight, so that they can be listed."""
         return self.similarities.by_shared_alone
 
-    def describe(self, labelling: TrainingSet, *, across: bool = False) -> NGramFeatures:
+    def describe(self, training_set: TrainingSet, *, across: bool = False) -> NGramFeatures:
         """Return the features of all documents, with weights by the classes of a training set."""
-        parts = [self._describe(kernel, labelling, across) for kernel in self.similarities.kernels]
+        parts = [
+            self._describe(kernel, training_set, across) for kernel in self.similarities.kernels
+        ]
         return NGramFeatures(parts, self._run)
 
-    def measure_drift(self, labelling: TrainingSet, source: Rows | None = None) -> float:
+    def measure_drift(self, training_set: TrainingSet, source: Rows | None = None) -> float:
         """Measure the drift from all or some of the source to the target.
 
         It is that of the n-grams of the last kernel, which is that of words if there is one.
         """
         kernel = self.similarities.kernels[-1]
-        domains = np.where(labelling.is_source, -1, 1)
-        domains[labelling.source if source is None else source] = 0
+        domains = np.where(training_set.is_source, -1, 1)
+        domains[training_set.source if source is None else source] = 0
         n_documents = np.bincount(domains[domains >= 0], minlength=2)
         ratios, variances = [np.zeros(0)], [np.zeros(0)]
 
@@ -148,11 +150,11 @@ class NGramFeatureMaker:
         return self.run or self.runtime.run
 
     def _describe(
-        self, kernel: KernelSpec, labelling: TrainingSet, across: bool
+        self, kernel: KernelSpec, training_set: TrainingSet, across: bool
     ) -> NGramFeaturesPart:
         lists, run = self.documents.lists(kernel, self.runtime), self._run
-        weighting = weigh_by(kernel, labelling, across=across)
-        weight_each, weight_unshared = weigh_lists(lists, weighting, len(labelling), run)
+        weighting = weigh_by(kernel, training_set, across=across)
+        weight_each, weight_unshared = weigh_lists(lists, weighting, len(training_set), run)
         weights = weight_each * lists.times
         own = weight_unshared * lists.unshared
         scale = one_over_root(own + lists.own_values(weights, run=run))
@@ -170,7 +172,7 @@ def compare_plainly(kernel: KernelSpec, documents: Corpus, runtime: Runtime, row
 
 
 def weigh_by(
-    kernel: KernelSpec, labelling: TrainingSet, *, across: bool = False
+    kernel: KernelSpec, training_set: TrainingSet, *, across: bool = False
 ) -> Weighting | None:
     """Return how the kernel weights n-grams by domains and classes; None for equal weights."""
     powers = kernel.powers
@@ -178,7 +180,7 @@ def weigh_by(
         return None
     if across:
         powers = replace(powers, consistency=max(1.0, powers.consistency))
-    return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
+    return Weighting(powers, np.where(training_set.is_source, 0, 1), training_set.known)
 
 
 def weigh_lists(

@@ -78,10 +78,10 @@ def fit_exact(
         )
         if isinstance(describer, NGramFeatureMaker) and calibrate and describer.makes_ngram_model:
             is_weightless = describer.find_weightless(source)
-            ngrams = make_ngram_model(describer, outcome.labelling, outcome.rounds[-1].fitted)
+            ngrams = make_ngram_model(describer, outcome.training_set, outcome.rounds[-1].fitted)
 
     outcome = put_back(outcome, given.is_source, is_blank)
-    reference = make_reference(similarities, given, outcome.labelling, is_blank, describer)
+    reference = make_reference(similarities, given, outcome.training_set, is_blank, describer)
     last = outcome.rounds[-1]
     model = KernelModel(
         similarities,
@@ -93,15 +93,15 @@ def fit_exact(
         ngrams=ngrams,
     )
     wanted = slice(len(last.scores) - given.n_unlabelled)
-    has_evidence = ~is_blank[outcome.labelling.target]
+    has_evidence = ~is_blank[outcome.training_set.target]
     has_evidence[has_evidence] = ~is_weightless
-    labeled_iter, history = tell_story(outcome.rounds, outcome.labelling, names, wanted)
+    labeled_iter, history = tell_story(outcome.rounds, outcome.training_set, names, wanted)
     return FitResult(
         settings,
         parameters,
         classes,
         model,
-        outcome.labelling,
+        outcome.training_set,
         last.scores,
         labeled_iter,
         history,

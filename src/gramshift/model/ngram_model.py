@@ -217,7 +217,7 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    describer: NGramFeatureMaker, labelling: TrainingSet, fitted: Coefficients
+    describer: NGramFeatureMaker, training_set: TrainingSet, fitted: Coefficients
 ) -> NGramModel:
     """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
@@ -225,11 +225,11 @@ def make_ngram_model(
     """
     documents, runtime = describer.documents, describer.runtime
     kernels = describer.similarities.kernels
-    scales = [part.scale for part in describer.describe(labelling).parts]
+    scales = [part.scale for part in describer.describe(training_set).parts]
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
         chosen, weights, coefficients = _choose(
-            kernel, documents, scale, labelling, fitted, runtime
+            kernel, documents, scale, training_set, fitted, runtime
         )
         release_freed_memory()  # lists that were freed take more memory than all that follows
         table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
@@ -246,7 +246,7 @@ def _choose(
     kernel: KernelSpec,
     documents: Corpus,
     scale: Floats,
-    labelling: TrainingSet,
+    training_set: TrainingSet,
     fitted: Coefficients,
     runtime: Runtime,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
@@ -256,7 +256,7 @@ def _choose(
     """
     lists = documents.take_lists(kernel, runtime)
     mirrored = is_mirrored(fitted.coefficients)
-    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), runtime.run)
+    weights, _ = weigh_lists(lists, weigh_by(kernel, training_set), len(training_set), runtime.run)
     kept = np.flatnonzero(weights)
     of_documents = scale[:, None] * fitted.coefficients[:, mirrored:]
     coefficients = lists.gather(of_documents, kept, run=runtime.run)

@@ -16,7 +16,7 @@ from gramshift.text.documents import as_documents, as_list, digest_of
 def target_texts(fit: FitResult) -> list[str] | None:
     """Return the texts of the target documents, corrected ones included; None if not kept."""
     documents = fit.model.documents
-    if not isinstance(documents, list) or len(documents) != len(fit.labelling):
+    if not isinstance(documents, list) or len(documents) != len(fit.training_set):
         return None
     return [documents[row] for row in target_rows(fit).tolist()]
 

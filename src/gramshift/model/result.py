@@ -100,7 +100,7 @@ class FitResult:
     """Parameters of the classifier as the user gave them."""
     classes: NDArray[Any]
     model: KernelModel
-    labelling: TrainingSet
+    training_set: TrainingSet
     """The training set of the last round."""
     scores: Floats
     """Scores of the target documents, a column per class."""
@@ -132,7 +132,7 @@ class FitResult:
     @cached_property
     def is_source(self) -> NDArray[np.bool_]:
         """True for documents given as source documents, False for corrected ones."""
-        is_source = self.labelling.is_source.copy()
+        is_source = self.training_set.is_source.copy()
         is_source[list(self.corrected)] = False
         return is_source
 
@@ -200,7 +200,7 @@ class FitResult:
     @cached_property
     def places(self) -> list[int]:
         """The position of each document: in X for a source document, else in ``transduction_``."""
-        rows = np.arange(len(self.labelling))
+        rows = np.arange(len(self.training_set))
         n_source_before = np.searchsorted(np.flatnonzero(self.is_source), rows)
         places: list[int] = np.where(self.is_source, rows, rows - n_source_before).tolist()
         return places
@@ -221,9 +221,9 @@ class FitResult:
     @cached_property
     def all_labels(self) -> list[Any]:
         """The label of each document of the fit: given, or predicted for the target."""
-        labels = np.empty(len(self.labelling), object)
-        labels[self.labelling.source] = self.classes[self.labelling.source_codes].tolist()
-        labels[self.labelling.target] = self.labels.tolist()
+        labels = np.empty(len(self.training_set), object)
+        labels[self.training_set.source] = self.classes[self.training_set.source_codes].tolist()
+        labels[self.training_set.target] = self.labels.tolist()
         return labels.tolist()
 
     def strongest_ngrams(
@@ -248,7 +248,7 @@ class FitResult:
                 raise InputError(
                     "counts=True: this model holds no texts to count in; save it with texts=True"
                 )
-            source, target = self.labelling.source, self.labelling.target[self.wanted]
+            source, target = self.training_set.source, self.training_set.target[self.wanted]
             having = find_documents(
                 (one for several in found for one in several), self.model.documents
             )
@@ -261,7 +261,7 @@ class FitResult:
     @cached_property
     def issues(self) -> Issues:
         """Problems in the data, found when first asked for."""
-        documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
+        documents, n = self.model.documents, len(self.training_set) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
             raise InputError(
                 "issues_ is known of a classifier that was fitted here: saved models do not "
@@ -269,17 +269,17 @@ class FitResult:
             )
         if (
             self.model.similarities is None
-            or len(documents) != len(self.labelling)
+            or len(documents) != len(self.training_set)
             or not isinstance(documents[0], str)
         ):
             raise InputError("issues_ needs the texts of all documents: fit on texts")
-        held_out, all_known = self.calibration.held_out, self.labelling
-        labelling = TrainingSet.of_source(
+        held_out, all_known = self.calibration.held_out, self.training_set
+        training_set = TrainingSet.of_source(
             all_known.is_source[:n], all_known.source_codes, all_known.n_classes
         )
         return find_issues(
             Examined(
-                documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out
+                documents[:n], training_set, self.classes.tolist(), self.places, self.name, held_out
             )
         )
 
@@ -296,10 +296,10 @@ class FitResult:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents
         if self.is_of_rows:
-            return list(map(_digest_row, documents[self.labelling.target]))  # type: ignore[call-overload]
-        if not isinstance(documents, list) or len(documents) != len(self.labelling):
+            return list(map(_digest_row, documents[self.training_set.target]))  # type: ignore[call-overload]
+        if not isinstance(documents, list) or len(documents) != len(self.training_set):
             return []
-        return Corpus([documents[row] for row in self.labelling.target.tolist()]).digests
+        return Corpus([documents[row] for row in self.training_set.target.tolist()]).digests
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
@@ -327,13 +327,15 @@ def _digest_row(row: Floats) -> bytes:
 
 
 def tell_story(
-    rounds: list[Round], labelling: TrainingSet, classes: list[Any], wanted: slice = slice(None)
+    rounds: list[Round], training_set: TrainingSet, classes: list[Any], wanted: slice = slice(None)
 ) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
     """Return ``labeled_iter`` and the history of rounds; labels are counted where ``wanted``."""
-    when = np.where(labelling.is_source, 0, -1)
+    when = np.where(training_set.is_source, 0, -1)
     for number, step in enumerate(rounds[1:], start=1):
-        when[labelling.target[step.added]] = number
-    when[labelling.joined[when[labelling.joined] < 0]] = 1  # those that a person has labelled
+        when[training_set.target[step.added]] = number
+    when[training_set.pseudo_labelled[when[training_set.pseudo_labelled] < 0]] = (
+        1  # those that a person has labelled
+    )
     names = list(enumerate(classes))
     history: list[dict[str, Any]] = [
         {

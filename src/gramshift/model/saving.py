@@ -91,8 +91,8 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
         "scores": fit.scores,
         "held_out_scores": fit.calibration.scores,
         "labeled_iter": fit.labeled_iter,
-        "source_codes": fit.labelling.source_codes,
-        "known_codes": fit.labelling.known,
+        "source_codes": fit.training_set.source_codes,
+        "known_codes": fit.training_set.known,
         "unadapted_codes": fit.unadapted,
         "rows": model.documents,
         "coefficients": model.coefficients,
@@ -194,8 +194,10 @@ def read_fit(
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
-    labelling = TrainingSet.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
-    groups = labelling.groups() if similarities is not None and similarities.by_weights else {}
+    training_set = TrainingSet.of_source(iteration == 0, codes, n_classes).with_pseudo_labels(
+        joined, known[joined]
+    )
+    groups = training_set.groups() if similarities is not None and similarities.by_weights else {}
     groups = without_domain(groups, np.isin(np.arange(n), head["without_domain"]))
     has_texts = head["texts"]
     texts = _split_strings(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
@@ -230,14 +232,14 @@ def read_fit(
         parameters=parameters,
         classes=classes,
         model=model,
-        labelling=labelling,
+        training_set=training_set,
         scores=arrays["scores"],
         labeled_iter=iteration,
         history=[_read_step(step, classes.tolist()) for step in head["history"]],
         calibration=Calibration(float(head["steepness"]), arrays["held_out_scores"]),
         digests=arrays.get("digests"),
         unadapted=arrays.get("unadapted_codes"),
-        **_read_findings(head, labelling.source.tolist(), n_target=n - len(codes)),
+        **_read_findings(head, training_set.source.tolist(), n_target=n - len(codes)),
     )
 
 

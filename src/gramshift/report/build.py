@@ -186,7 +186,7 @@ def fit_of(classifier: TransductiveClassifier) -> FitResult:
 def _check_fit(fit: FitResult, n_target: int) -> None:
     """Raise an error if there can be no report."""
     texts, similarities = fit.model.documents, fit.model.similarities
-    if not isinstance(texts, list) or len(texts) != len(fit.labelling):
+    if not isinstance(texts, list) or len(texts) != len(fit.training_set):
         raise InputError(
             "a report shows texts, and this classifier has not kept them all: fit it here on texts"
         )

@@ -38,7 +38,7 @@ def last_features(
         bias=fit.settings.has_intercept,
         runtime=Runtime(n_jobs),
     )
-    return describer.describe(fit.labelling)
+    return describer.describe(fit.training_set)
 
 
 def find_highlights(

@@ -58,7 +58,7 @@ def _draw_proportions(classifier: TransductiveClassifier) -> Markup:
     """Return a table of the class proportions in source and target, as bars and numbers."""
     fit = fit_of(classifier)
     labels = classifier.transduction_.tolist()
-    codes = fit.labelling.known[fit.is_source]
+    codes = fit.training_set.known[fit.is_source]
     source_counts = np.bincount(codes, minlength=len(fit.classes))
     target_counts = Counter(labels)
     rows = []
