@@ -14,19 +14,34 @@ os.chdir(tempfile.mkdtemp())
 
 
 def run(*words: str) -> str:
-    result = subprocess.run([command, *words], capture_output=True, text=True, timeout=500, check=False)
+    result = subprocess.run(
+        [command, *words], capture_output=True, text=True, timeout=500, check=False
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 assert run("--version") == f"gramshift {version}\n"
 assert metadata("gramshift")["License-Expression"] == "BSD-3-Clause"
-assert [one.value for one in entry_points(group="console_scripts", name="gramshift")] == ["gramshift.commands.entry:run"]
+assert [one.value for one in entry_points(group="console_scripts", name="gramshift")] == [
+    "gramshift.commands.entry:run"
+]
 assert files("gramshift").joinpath("py.typed").is_file()
 
-run("demo", "--output", "shop")  # needs the corpus, the template of the report and the compiled loops
+run(
+    "demo", "--output", "shop"
+)  # needs the corpus, the template of the report and the compiled loops
 files_in = ["shop/kitchen.csv", "--target", "shop/films.csv"]
-run("classify", *files_in, "--output", "labels.csv", "--report", "report.html", "--save", "model.gramshift")
+run(
+    "classify",
+    *files_in,
+    "--output",
+    "labels.csv",
+    "--report",
+    "report.html",
+    "--save",
+    "model.gramshift",
+)
 with Path("labels.csv").open(newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 right = sum(row["predicted_label"] == row["label"] for row in rows)
@@ -37,4 +52,6 @@ import gramshift as gs  # noqa: E402 after the folder was changed, so that no so
 
 labels = gs.load("model.gramshift").predict([row["text"] for row in rows])
 assert labels.tolist() == [row["predicted_label"] for row in rows]
-print(f"{gs.__version__} from {Path(gs.__file__).parent}: {right} of {len(rows)} films rightly labelled")
+print(
+    f"{gs.__version__} from {Path(gs.__file__).parent}: {right} of {len(rows)} films rightly labelled"
+)

@@ -112,7 +112,9 @@ def fit_best(
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)
     model = LinearModel(
-        vectorizers, *describer.coefficients(outcome.training_set, last.fitted), last.fitted.intercepts
+        vectorizers,
+        *describer.coefficients(outcome.training_set, last.fitted),
+        last.fitted.intercepts,
     )
     return Found(choose_classes(last.scores), last.scores, probabilities, model)
 
@@ -161,7 +163,9 @@ class SparseDescriber:
         self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
 
-    def describe(self, training_set: TrainingSet, *, n: int | None = None, across: bool = False) -> Any:
+    def describe(
+        self, training_set: TrainingSet, *, n: int | None = None, across: bool = False
+    ) -> Any:
         """All documents as this labelling has them."""
         parts, weights = [], self.weigh(training_set, across=across)
         for present, one in zip(self.present, weights, strict=True):

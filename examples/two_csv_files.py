@@ -34,7 +34,9 @@ def main(source_file: str, target_file: str, labels_file: str, report_file: str)
 def write_demo(folder: Path) -> list[str]:
     """Write reviews of kitchenware with labels, and reviews of films without."""
     kitchen, films = load_demo("kitchen"), load_demo("films")
-    names = [str(folder / name) for name in ("kitchen.csv", "films.csv", "labels.csv", "report.html")]
+    names = [
+        str(folder / name) for name in ("kitchen.csv", "films.csv", "labels.csv", "report.html")
+    ]
     pd.DataFrame({"text": kitchen.texts, "label": kitchen.labels}).to_csv(names[0], index=False)
     pd.DataFrame({"text": films.texts}).to_csv(names[1], index=False)
     return names

@@ -58,12 +58,21 @@ def describe_best(source, labels, target):
 def describe_system(name, source, labels, target):
     """Return labels and scores of one of the other systems."""
     clf = METHODS[name].make().fit(source, labels, target=target)
-    return {"labels": clf.transduction_.tolist(), "scores": np.asarray(clf.transduction_score_).tolist()}
+    return {
+        "labels": clf.transduction_.tolist(),
+        "scores": np.asarray(clf.transduction_score_).tolist(),
+    }
 
 
 def plain(value):
     """Return a value of NumPy, or one of our records, as JSON has it."""
-    return value.tolist() if hasattr(value, "tolist") else vars(value) if hasattr(value, "__dict__") else str(value)
+    return (
+        value.tolist()
+        if hasattr(value, "tolist")
+        else vars(value)
+        if hasattr(value, "__dict__")
+        else str(value)
+    )
 
 
 def collect():
@@ -75,7 +84,11 @@ def collect():
             found[f"{pair} {name}"] = describe_system(name, source, labels, target)
         some = np.random.default_rng(0).permutation(len(source))[:N_SYSTEM_DOCUMENTS]
         for name in SYSTEMS:
-            chosen = [source[i] for i in some], [labels[i] for i in some], target[:N_SYSTEM_DOCUMENTS]
+            chosen = (
+                [source[i] for i in some],
+                [labels[i] for i in some],
+                target[:N_SYSTEM_DOCUMENTS],
+            )
             found[f"{pair} {name}"] = describe_system(name, *chosen)
         print(pair, file=sys.stderr)
     return json.loads(json.dumps(found, default=plain))
@@ -96,18 +109,34 @@ def reproduce():
         ]
         subprocess.run(command, check=True)
         with open(Path(folder) / "results.csv", newline="") as file:
-            return [{k: v for k, v in row.items() if k in ("method", "setting", "accuracy")} for row in csv.DictReader(file)]
+            return [
+                {k: v for k, v in row.items() if k in ("method", "setting", "accuracy")}
+                for row in csv.DictReader(file)
+            ]
 
 
 def compare(kept, found, path=""):
     """Return where two results differ: numbers by more than 1e-9 of the larger, anything else at all."""
     if isinstance(kept, float) and isinstance(found, float | int):
-        return [] if abs(kept - found) <= 1e-9 * max(1.0, abs(kept)) else [f"{path}: {kept} is now {found}"]
+        return (
+            []
+            if abs(kept - found) <= 1e-9 * max(1.0, abs(kept))
+            else [f"{path}: {kept} is now {found}"]
+        )
     if isinstance(kept, dict) and isinstance(found, dict):
         missing = [f"{path}/{key}: missing" for key in kept if key not in found]
-        return missing + [line for key in kept if key in found for line in compare(kept[key], found[key], f"{path}/{key}")]
+        return missing + [
+            line
+            for key in kept
+            if key in found
+            for line in compare(kept[key], found[key], f"{path}/{key}")
+        ]
     if isinstance(kept, list) and isinstance(found, list) and len(kept) == len(found):
-        return [line for i, both in enumerate(zip(kept, found, strict=True)) for line in compare(*both, f"{path}/{i}")]
+        return [
+            line
+            for i, both in enumerate(zip(kept, found, strict=True))
+            for line in compare(*both, f"{path}/{i}")
+        ]
     return [] if kept == found else [f"{path}: {kept} is now {found}"]
 
 

@@ -32,7 +32,9 @@ def test_the_page_of_commands_has_every_command_and_option():
         for one in command.params:
             assert reference.cell(one.help) in section
             if one.param_type_name == "option":
-                assert all(re.search(f"`{re.escape(spelling)}[` ]", section) for spelling in one.opts)
+                assert all(
+                    re.search(f"`{re.escape(spelling)}[` ]", section) for spelling in one.opts
+                )
 
 
 def test_help_can_be_read_alone():
@@ -49,19 +51,32 @@ def test_options_of_one_name_mean_the_same_everywhere():
     for command in script("make_command_reference").find_commands().values():
         for one in command.params:
             found.setdefault(one.opts[0], set()).add(
-                (getattr(one, "is_flag", False), (one.help or "").split(",")[0].split(":")[0].split(";")[0])
+                (
+                    getattr(one, "is_flag", False),
+                    (one.help or "").split(",")[0].split(":")[0].split(";")[0],
+                )
             )
     for option in ("--memory", "--kernel", "--text", "--format", "--abstain-below", "--scheduler"):
-        assert len({(is_flag, words.rstrip(".")) for is_flag, words in found[option]}) == 1, (option, found[option])
+        assert len({(is_flag, words.rstrip(".")) for is_flag, words in found[option]}) == 1, (
+            option,
+            found[option],
+        )
 
 
 def test_a_command_is_described_as_its_code_has_it():
     def cook(
         dish: Annotated[str, typer.Argument(help="What to cook.")],
-        recipe: Annotated[str, typer.Option("--recipe", "-r", metavar="FILE", help="From here: a|b,\n or c.")],
+        recipe: Annotated[
+            str, typer.Option("--recipe", "-r", metavar="FILE", help="From here: a|b,\n or c.")
+        ],
         guests: Annotated[int, typer.Option(help="How many eat.")] = 4,
-        salt: Annotated[str | None, typer.Option(help="Grams.", show_default="to taste", rich_help_panel="Taste")] = None,
-        quick: Annotated[bool, typer.Option("--quick", help="No time.", rich_help_panel="Taste")] = False,
+        salt: Annotated[
+            str | None,
+            typer.Option(help="Grams.", show_default="to taste", rich_help_panel="Taste"),
+        ] = None,
+        quick: Annotated[
+            bool, typer.Option("--quick", help="No time.", rich_help_panel="Taste")
+        ] = False,
         oven: Annotated[bool, typer.Option(help="Bake it.", rich_help_panel="Taste")] = True,
         secret: Annotated[bool, typer.Option(hidden=True)] = False,
     ) -> None:
@@ -102,8 +117,14 @@ def test_the_page_about_the_rooms_names_what_is_there():
     text = (DOCS / "architecture.md").read_text()
     source = DOCS.parent / "src" / "gramshift"
     rooms = {path.name for path in source.iterdir() if path.is_dir()}
-    names = [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.split(".")[0] in rooms]
-    files = [name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text) if name.split("/")[0] in rooms]
+    names = [
+        name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.split(".")[0] in rooms
+    ]
+    files = [
+        name
+        for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
+        if name.split("/")[0] in rooms
+    ]
     assert len(names) > 15
     assert len(files) > 10
     assert [name for name in files if not (source / name).exists()] == []
@@ -121,18 +142,28 @@ def test_files_of_tests_that_pages_name_are_there():
 def test_every_dependency_has_its_licence_on_the_page():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
     groups = {"always": project["dependencies"], **project["optional-dependencies"]}
-    wanted = {(re.match(r"[\w.-]+", one)[0], group) for group, some in groups.items() for one in some}
-    licences = (DOCS.parent / "CONTRIBUTING.md").read_text().split("## Licences")[1].split("| data |")[0]
+    wanted = {
+        (re.match(r"[\w.-]+", one)[0], group) for group, some in groups.items() for one in some
+    }
+    licences = (
+        (DOCS.parent / "CONTRIBUTING.md").read_text().split("## Licences")[1].split("| data |")[0]
+    )
     rows = re.findall(r"^\| (\S+) \| (.+) \| (.+) \|$", licences, re.MULTILINE)
     found = {(name, group) for name, _, some in rows[1:] for group in some.split(", ")}
     assert found == {(name, group) for name, group in wanted if name != "gramshift"}
 
 
 def test_every_page_is_in_the_menu():
-    menus = re.findall(r"^```{toctree}\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.DOTALL | re.MULTILINE)
-    listed = [line for menu in menus for line in menu.splitlines() if re.fullmatch(r"[a-z-]+", line)]
+    menus = re.findall(
+        r"^```{toctree}\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+    listed = [
+        line for menu in menus for line in menu.splitlines() if re.fullmatch(r"[a-z-]+", line)
+    ]
     assert len(listed) == len(set(listed))
-    assert {f"{name}.md" for name in listed} == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    assert {f"{name}.md" for name in listed} == {page.name for page in DOCS.glob("*.md")} - {
+        "index.md"
+    }
 
 
 def test_links_between_documents_lead_somewhere():

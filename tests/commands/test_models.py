@@ -33,13 +33,20 @@ def model(tmp_path_factory):
 @pytest.fixture
 def books(folder):
     """In several parts, so that none can be forgotten or swapped."""
-    texts = [f"{a} {b} {n}" for n, (a, b) in enumerate(zip(KITCHEN.texts, reversed(FILMS.texts), strict=True))]
-    (folder / "books.jsonl").write_text("".join(json.dumps({"body": text, "n": n}) + "\n" for n, text in enumerate(texts)))
+    texts = [
+        f"{a} {b} {n}"
+        for n, (a, b) in enumerate(zip(KITCHEN.texts, reversed(FILMS.texts), strict=True))
+    ]
+    (folder / "books.jsonl").write_text(
+        "".join(json.dumps({"body": text, "n": n}) + "\n" for n, text in enumerate(texts))
+    )
     return texts
 
 
 def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books, read_rows):
-    answer = gramshift("predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl")
+    answer = gramshift(
+        "predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl"
+    )
     assert answer.code == 0, answer.err
     read_rows(7)
     assert predict(str(model), "books.jsonl", "parts.jsonl")["n"] == 120
@@ -49,12 +56,16 @@ def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, 
     assert [row["body"] for row in rows] == books
     assert [row["n"] for row in rows] == list(range(120))
     assert [row["label"] for row in rows] == clf.predict(books).tolist()
-    assert [row["p_positive"] for row in rows] == pytest.approx(clf.predict_proba(books)[:, 1].tolist(), abs=1e-6)
+    assert [row["p_positive"] for row in rows] == pytest.approx(
+        clf.predict_proba(books)[:, 1].tolist(), abs=1e-6
+    )
     assert answer.err.startswith("Result: 120 documents labelled")
 
 
 def test_predictions_go_to_standard_output(gramshift, folder, model):
-    answer = gramshift("predict", "--model", model, "--input", "films.csv", "--abstain-below", "0.8")
+    answer = gramshift(
+        "predict", "--model", model, "--input", "films.csv", "--abstain-below", "0.8"
+    )
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     assert [row["text"] for row in rows] == FILMS.texts
     assert [row["label"] == "" for row in rows] == [float(row["confidence"]) < 0.8 for row in rows]
@@ -82,7 +93,10 @@ def test_memory_does_not_grow_with_the_file(folder, model, read_rows):
     [
         (["--input", "nothing.csv"], "nothing.csv: No such file or directory"),
         (["--input", "films.csv", "--abstain-below", "7"], "--abstain-below 7"),
-        (["--input", "late.jsonl", "--output", "out.jsonl"], f"late.jsonl, line {MAX_ROWS + 1}: 'text' is 3"),
+        (
+            ["--input", "late.jsonl", "--output", "out.jsonl"],
+            f"late.jsonl, line {MAX_ROWS + 1}: 'text' is 3",
+        ),
         (
             ["--input", "films.csv", "--output", "out.jsonl", "--model", "films.csv"],
             "films.csv is not a Gramshift model, or not a whole one",
@@ -119,7 +133,9 @@ def test_a_file_is_explained_on_a_page(gramshift, folder, model):
     assert "<script" not in page
     assert page.count("Use the default, best, for marked words.") == 2
     assert "The five words" not in page
-    assert gramshift("explain", "--model", model, "--input", "two.csv", "--html", "why.html").code == 2
+    assert (
+        gramshift("explain", "--model", model, "--input", "two.csv", "--html", "why.html").code == 2
+    )
     assert gramshift("explain", "--model", model, "text", "--input", "two.csv").code == 2
     assert gramshift("explain", "--model", model).code == 2
 
@@ -146,9 +162,25 @@ def test_a_model_file_is_described(gramshift, model):
 
 def test_a_model_tells_corrections_from_the_source(gramshift, folder):
     (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
-    run = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--corrections", "right.csv")
-    assert gramshift(*run, "--method", "plain", "--ngrams", "3-4", "--save", "corrected.gramshift").code == 0
-    assert "learnt from   120 source, 118 target, 2 corrected documents" in gramshift("info", "corrected.gramshift").out
+    run = (
+        "classify",
+        "pans.csv",
+        "knives.csv",
+        "--target",
+        "films.csv",
+        "--corrections",
+        "right.csv",
+    )
+    assert (
+        gramshift(
+            *run, "--method", "plain", "--ngrams", "3-4", "--save", "corrected.gramshift"
+        ).code
+        == 0
+    )
+    assert (
+        "learnt from   120 source, 118 target, 2 corrected documents"
+        in gramshift("info", "corrected.gramshift").out
+    )
     found = json.loads(gramshift("info", "corrected.gramshift", "--json").out)
     assert (found["n_source"], found["n_target"], found["n_corrected"]) == (122, 118, 2)
 
@@ -162,10 +194,15 @@ def test_what_is_no_model(gramshift, folder):
 
 def test_a_model_of_rows_of_numbers_is_for_python(gramshift, folder):
     rows = np.array([[len(text), text.count("a")] for text in KITCHEN.texts], float)
-    gs.TransductiveClassifier("rows").fit(rows, KITCHEN.labels, target=rows).save(folder / "rows.gramshift")
+    gs.TransductiveClassifier("rows").fit(rows, KITCHEN.labels, target=rows).save(
+        folder / "rows.gramshift"
+    )
     answer = gramshift("predict", "-m", "rows.gramshift", "-i", "films.csv", "-o", "labels.csv")
     assert answer.code == 2
-    assert "rows.gramshift was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python" in answer.err
+    assert (
+        "rows.gramshift was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python"
+        in answer.err
+    )
     assert not (folder / "labels.csv").exists()
     assert "240 rows of numbers" in gramshift("info", "rows.gramshift").out
 
@@ -173,14 +210,19 @@ def test_a_model_of_rows_of_numbers_is_for_python(gramshift, folder):
 def test_standard_input_is_explained(gramshift, folder, model, monkeypatch):
     stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"text\nvery good\n")))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert gramshift("explain", "--model", model, "--input", "-").out == gs.load(model).explain("very good").text() + "\n"
+    assert (
+        gramshift("explain", "--model", model, "--input", "-").out
+        == gs.load(model).explain("very good").text() + "\n"
+    )
     stdin.detach()
 
 
 @pytest.fixture(scope="module")
 def best(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "best.gramshift"
-    gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts).save(path)
+    gs.TransductiveClassifier(preset="best").fit(
+        KITCHEN.texts, KITCHEN.labels, target=FILMS.texts
+    ).save(path)
     return path
 
 
@@ -194,8 +236,14 @@ def test_a_model_of_the_preset_best_with_texts_says_so(gramshift, tmp_path):
     # "abc", "bc ", "c a", " ab", "abc ", "bc a", "c ab", " abc", the words "abc" and "abc abc", and those of the other class
     assert found["n_ngrams"] == 20
     words = gramshift("info", tmp_path / "model").out
-    assert "20 n-grams that documents share, and all 5 texts of the fit, 31 characters: treat it as you treat these" in words
-    assert "most influential training documents:" in gramshift("explain", "--model", tmp_path / "model", "abc").out
+    assert (
+        "20 n-grams that documents share, and all 5 texts of the fit, 31 characters: treat it as you treat these"
+        in words
+    )
+    assert (
+        "most influential training documents:"
+        in gramshift("explain", "--model", tmp_path / "model", "abc").out
+    )
 
 
 def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramshift, folder, best):
@@ -215,7 +263,13 @@ def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramsh
     assert "most influential" not in words  # no document is kept
     told = json.loads(gramshift("info", best, "--json").out)
     assert (told["n_texts"], told["n_characters"]) == (0, 0)
-    assert f"holds         {told['n_ngrams']} n-grams that documents share, and no texts\n" in gramshift("info", best).out
+    assert (
+        f"holds         {told['n_ngrams']} n-grams that documents share, and no texts\n"
+        in gramshift("info", best).out
+    )
     assert told["parameters"]["preset"] == "best"
-    assert told["parameters"]["weighting"] == {"idf": 2, "classes": 1}  # what held, though it was not given
+    assert told["parameters"]["weighting"] == {
+        "idf": 2,
+        "classes": 1,
+    }  # what held, though it was not given
     assert len(told["rounds"]) == PRESETS["best"]["n_rounds"]

@@ -182,7 +182,9 @@ def test_killed_within_one_file_it_leaves_none(files, read_rows):
     read_rows(20)
 
     def die():
-        classify_sampled(options(output="out.csv", save="m.gramshift"), say=quietly, progress=kill_late)
+        classify_sampled(
+            options(output="out.csv", save="m.gramshift"), say=quietly, progress=kill_late
+        )
 
     def kill_late(stage, done, total):
         if stage == "labelling" and 2 * done > total:

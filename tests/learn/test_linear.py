@@ -115,7 +115,9 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
     size, n = MAX_ROWS, MAX_ROWS * MAX_PASSES + 5
     lists = build_lists(SortedNGrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2)))
-    part = NGramFeaturesPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
+    part = NGramFeaturesPart(
+        lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n)
+    )
     chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
     rows, others = chance.permutation(n), chance.permutation(n)[:30]
     vectors[np.setdiff1d(rows, others)] = 0.0
@@ -130,7 +132,8 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
 def test_similarities_to_many_documents_come_in_small_blocks(demo):
     documents = demo[0]
     wide = NGramFeatures(
-        [NGramFeaturesPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))], run_serially
+        [NGramFeaturesPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))],
+        run_serially,
     )
     assert [len(block) for block in wide.rows(np.arange(2 * MIN_ROWS + 1))] == [
         MIN_ROWS,

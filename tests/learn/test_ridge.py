@@ -42,7 +42,9 @@ def naive(documents, training, targets, alpha, bias=False):
 @pytest.mark.parametrize("size", [3, 700, 1300])
 def test_shared_products_are_those_by_need(size):
     values = np.random.default_rng(size).uniform(0, 1, size=(size, size))
-    documents = KernelFeatures(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
+    documents = KernelFeatures(
+        np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True
+    )
     rows = np.random.default_rng(0).permutation(size)
     source = rows[: size // 2 + 1]
     by_need = ProductsByNeed(documents, source)
@@ -101,7 +103,9 @@ def test_it_is_the_ridge_regression_of_scikit_learn():
     kernel = documents.kernel(np.arange(70))
     rival = KernelRidge(alpha=0.5, kernel="precomputed").fit(kernel[:55, :55], TARGETS)
     scores = (
-        KernelRidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+        KernelRidgeSolver(documents, SOURCE, 0.5)
+        .solve(TRAINING, TARGETS)
+        .score(documents, np.arange(70))
     )
     np.testing.assert_allclose(scores, rival.predict(kernel[:, :55]), atol=1e-8)
 
@@ -200,7 +204,9 @@ def test_many_documents_are_left_out_in_single_precision(monkeypatch, adapt):
     exact = KernelRidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
     monkeypatch.setattr(ridge.linalg, "inv", None)  # not needed then
     np.testing.assert_allclose(
-        KernelRidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4
+        KernelRidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS),
+        exact,
+        atol=2e-4,
     )
 
 

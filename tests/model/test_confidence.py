@@ -21,7 +21,10 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     )
     kernel = KernelFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
     training_set = clf._fit.training_set
-    added, added_codes = training_set.pseudo_labelled, training_set.known[training_set.pseudo_labelled]
+    added, added_codes = (
+        training_set.pseudo_labelled,
+        training_set.known[training_set.pseudo_labelled],
+    )
     assert len(added) == 8
     answers = dict(zip(range(n), labels, strict=True)) | dict(
         zip(added.tolist(), added_codes.tolist(), strict=True)

@@ -172,11 +172,15 @@ def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     describer = NGramFeatureMaker(
         similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
-    training_set = TrainingSet.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
+    training_set = TrainingSet.of_source(
+        np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2
+    )
     expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
     assert describer.measure_drift(training_set) == pytest.approx(expected, abs=1e-12)
     assert (
-        describer.measure_drift(TrainingSet.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2))
+        describer.measure_drift(
+            TrainingSet.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2)
+        )
         == 2
     )  # too few to tell
 

@@ -44,7 +44,9 @@ def rewrite(source, output, added=None, **options):
 
 
 def test_a_device_that_never_ends():
-    with pytest.raises(TableError, match=f"/dev/zero, line 1 has more than {MAX_CHARACTERS:,} characters"):
+    with pytest.raises(
+        TableError, match=f"/dev/zero, line 1 has more than {MAX_CHARACTERS:,} characters"
+    ):
         rows_of("/dev/zero", format="csv")
 
 
