@@ -20,7 +20,7 @@ from gramshift.learn.calibrate import fit_offsets
 from gramshift.learn.rounds import fit_rounds
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.feature_makers import NGramFeatureMaker
-from gramshift.model.fit import describe_gram, describe_work
+from gramshift.model.fit import describe_work, kernel_features, make_schedule
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
 from gramshift.model.settings import PRESETS
@@ -67,13 +67,15 @@ def fit_best(source, labels, target=None, **options):
 
 
 def fit_by_gram(options, source, labels, target=None):
-    """The same rounds with all documents compared anew for every labelling, as it is done for other classifiers."""
+    """Run the same rounds with a kernel matrix for every training set, as other classifiers do."""
     runtime = Runtime(1)
     settings, similarities = gs.TransductiveClassifier(**options)._check_parameters(runtime)
     given_ = gather(source, labels, target, read=as_documents)
     classes, training_set = given_.read_labels(settings)
-    describer = describe_gram(settings, similarities, given_, runtime)
-    schedule = settings.make_schedule(len(training_set.target), classes.tolist())
+    schedule = make_schedule(settings, given_, training_set, classes)
+    describer, _ = kernel_features(
+        settings, similarities, given_, training_set, schedule, runtime, map
+    )
     words = NGramFeatureMaker(
         similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
