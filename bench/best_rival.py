@@ -103,17 +103,17 @@ def fit_best(
         np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks
     )
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
-    describer = SparseDescriber(present)
+    feature_maker = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= MIN_TARGET else 1
     outcome = fit_rounds(
-        describer, training_set, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
+        feature_maker, training_set, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
     )
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)
     model = LinearModel(
         vectorizers,
-        *describer.coefficients(outcome.training_set, last.fitted),
+        *feature_maker.coefficients(outcome.training_set, last.fitted),
         last.fitted.intercepts,
     )
     return Found(choose_classes(last.scores), last.scores, probabilities, model)
@@ -163,7 +163,7 @@ class SparseDescriber:
         self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
 
-    def describe(
+    def features_for(
         self, training_set: TrainingSet, *, n: int | None = None, across: bool = False
     ) -> Any:
         """All documents as this labelling has them."""

@@ -20,12 +20,14 @@ def demo_gram(n_source, n_target):
 
 
 def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=True):
-    describer = KernelFeatureMaker(
+    feature_maker = KernelFeatureMaker(
         lambda *_: (KernelFeatures.from_gram(gram, adapt=adapt), {}),
         lambda features, source: KernelRidgeSolver(features, source, 1e-5),
     )
     training_set = TrainingSet.of_source(is_source, codes, n_classes)
-    return fit_rounds(describer, training_set, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
+    return fit_rounds(
+        feature_maker, training_set, Schedule(n_rounds, (n_added,)), Runtime(1)
+    ).rounds
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 4])

@@ -73,14 +73,16 @@ def fit_by_gram(options, source, labels, target=None):
     given_ = gather(source, labels, target, read=as_documents)
     classes, training_set = given_.read_labels(settings)
     schedule = make_schedule(settings, given_, training_set, classes)
-    describer, _ = kernel_features(
+    feature_maker, _ = kernel_features(
         settings, similarities, given_, training_set, schedule, runtime, map
     )
     words = NGramFeatureMaker(
         similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
-    describer.measure_drift = words.measure_drift  # a gram does not tell how far words have drifted
-    return fit_rounds(describer, training_set, schedule, runtime)
+    feature_maker.measure_drift = (
+        words.measure_drift
+    )  # a gram does not tell how far words have drifted
+    return fit_rounds(feature_maker, training_set, schedule, runtime)
 
 
 def views_of(texts, ngram_range=(2, 3)):
@@ -154,33 +156,33 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
     _, similarities = gs.TransductiveClassifier(
         preset="best", ngram_range=(2, 3)
     )._check_parameters(runtime)
-    describer = NGramFeatureMaker(
+    feature_maker = NGramFeatureMaker(
         similarities, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
     )
-    found = describer.describe(training_set, across=across).multiply(np.eye(25))
+    found = feature_maker.features_for(training_set, across=across).multiply(np.eye(25))
     powers = POWERS | ({"n_source": 16} if across else {})
     expected = np.mean(
         [naive_best.similarity(sets, known, **powers) for sets in views_of([*source, *target])],
         axis=0,
     )
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert describer.by_labels
+    assert feature_maker.by_labels
 
 
 @pytest.mark.parametrize(("n_source", "n_target"), [(120, 120), (120, 30), (20, 15), (4, 120)])
 def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     texts, runtime = [*X[:n_source], *TARGET[:n_target]], Runtime(2)
     _, similarities = gs.TransductiveClassifier()._check_parameters(runtime)
-    describer = NGramFeatureMaker(
+    feature_maker = NGramFeatureMaker(
         similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
     training_set = TrainingSet.of_source(
         np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2
     )
     expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
-    assert describer.measure_drift(training_set) == pytest.approx(expected, abs=1e-12)
+    assert feature_maker.measure_drift(training_set) == pytest.approx(expected, abs=1e-12)
     assert (
-        describer.measure_drift(
+        feature_maker.measure_drift(
             TrainingSet.of_source(np.arange(len(texts)) < 4, np.arange(4) % 2, 2)
         )
         == 2

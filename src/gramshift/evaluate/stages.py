@@ -94,11 +94,13 @@ class _Group:
         self, documents: KernelFeatures, training_set: TrainingSet, n_rounds: int
     ) -> list[Round]:
         products = self._products if documents.adapt else None
-        describer = KernelFeatureMaker(
+        feature_maker = KernelFeatureMaker(
             lambda *_: (documents, {}),
             lambda features, source: KernelRidgeSolver(
                 features, source, PAPER.alpha, products=products
             ),
         )
         schedule = replace(PAPER.make_schedule(len(training_set.target), [0, 1]), n_rounds=n_rounds)
-        return fit_rounds(describer, training_set, schedule, self._runtime, calibrate=False).rounds
+        return fit_rounds(
+            feature_maker, training_set, schedule, self._runtime, calibrate=False
+        ).rounds

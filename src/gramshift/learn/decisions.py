@@ -130,8 +130,8 @@ def read_first_round(
     first = logits.probabilities(scores)
     if prior.is_known:
         return Reading(logits, first, prior)
-    drift = trainer.describer.measure_drift(training_set)
-    if trainer.describer.by_labels:
+    drift = trainer.feature_maker.measure_drift(training_set)
+    if trainer.feature_maker.by_labels:
         probabilities = _probabilities_across(trainer, training_set, fitted)
     else:
         unseen = unseen_scores(training_set, scores, held_out, others)

@@ -123,7 +123,7 @@ class RoundsOutcome:
 
 
 def fit_rounds(
-    describer: FeatureMaker,
+    feature_maker: FeatureMaker,
     training_set: TrainingSet,
     schedule: Schedule,
     runtime: Runtime,
@@ -138,7 +138,7 @@ def fit_rounds(
     measure class proportions and accuracy by them; then all rounds run again and learn from them.
     """
     trainer = Trainer(
-        describer, training_set.source, runtime, centred=schedule.centred, weights=weights
+        feature_maker, training_set.source, runtime, centred=schedule.centred, weights=weights
     )
     outcome = _train_rounds(trainer, training_set, schedule, runtime, calibrate=calibrate)
     if schedule.random is None:
@@ -192,13 +192,13 @@ def _train_rounds(
                 places, codes = choose_surest(scores[free], n)
             added = free[places]
             training_set = _join(source, given, added, codes)
-        if trainer.describer.by_labels:
+        if trainer.feature_maker.by_labels:
             runtime.report("rounds", number, n_rounds)
         fitted, scores = trainer.train(training_set, rounds[-1].fitted if rounds else None)
         changed = _count_changed(scores, rounds[-1]) if rounds else 0
         seconds = time.perf_counter() - started
         rounds.append(Round(added, codes, fitted, scores, changed, seconds, shares))
-    if trainer.describer.by_labels:
+    if trainer.feature_maker.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
         expected = None if measured is None else measured.expected

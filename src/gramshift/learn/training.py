@@ -23,7 +23,7 @@ class FeatureMaker(Protocol):
     def by_labels(self) -> bool:
         """True if features depend on classes, so that every training set has its own."""
 
-    def describe(self, training_set: TrainingSet, *, across: bool = False) -> Features:
+    def features_for(self, training_set: TrainingSet, *, across: bool = False) -> Features:
         """Return the features of all documents; those of an earlier call may be overwritten.
 
         With ``across``, n-grams that one domain has more often than the other get less weight.
@@ -46,14 +46,14 @@ class Trainer:
 
     def __init__(
         self,
-        describer: FeatureMaker,
+        feature_maker: FeatureMaker,
         source: Rows,
         runtime: Runtime,
         *,
         centred: bool = False,
         weights: Floats | None = None,
     ) -> None:
-        self.describer = describer
+        self.feature_maker = feature_maker
         self._source = source
         self._runtime = runtime
         self._centred = centred
@@ -75,8 +75,8 @@ class Trainer:
         self, training_set: TrainingSet, near: Coefficients
     ) -> tuple[Coefficients, Floats]:
         """Train with less weight for n-grams that one domain has more often than the other."""
-        features = self.describer.describe(training_set, across=True)
-        solver = self.describer.make_solver(features, training_set.source)
+        features = self.feature_maker.features_for(training_set, across=True)
+        solver = self.feature_maker.make_solver(features, training_set.source)
         fitted = self._solve(solver, training_set, near)
         return fitted, fitted.score(features, training_set.target)
 
@@ -89,7 +89,7 @@ class Trainer:
         cross-validation, and the second part is None. Otherwise they come from two halves.
         ``near`` are the coefficients of the whole training set.
         """
-        if self.describer.by_labels:
+        if self.feature_maker.by_labels:
             return self._held_out_by_halves(training_set, near, across=across)
         _, solver = self._prepare(training_set)
         targets, mean = self._targets(
@@ -99,19 +99,19 @@ class Trainer:
 
     def accuracy_on(self, training_set: TrainingSet, rows: Rows, codes: Codes) -> float:
         """Train on a training set; return the accuracy on other documents of known classes."""
-        features = self.describer.describe(training_set)
-        solver = self.describer.make_solver(features, training_set.training)
+        features = self.feature_maker.features_for(training_set)
+        solver = self.feature_maker.make_solver(features, training_set.training)
         scores = self._solve(solver, training_set, None).score(features, rows)
         return float(np.mean(choose_classes(_finite(scores)) == codes))
 
     def _prepare(self, training_set: TrainingSet) -> tuple[Features, Solver]:
         """Return features and solver of a training set."""
-        if self._ready is not None and not self.describer.by_labels:
+        if self._ready is not None and not self.feature_maker.by_labels:
             return self._ready
         self._ready = None  # freed before the next ones are made
-        features = self.describer.describe(training_set)
-        ready = features, self.describer.make_solver(features, self._source)
-        if not self.describer.by_labels:
+        features = self.feature_maker.features_for(training_set)
+        ready = features, self.feature_maker.make_solver(features, self._source)
+        if not self.feature_maker.by_labels:
             self._ready = ready
         return ready
 
@@ -135,8 +135,8 @@ class Trainer:
             half = training_set.only(~held)
             if not len(half.training):  # with one document of each class the other half is empty
                 continue
-            features = self.describer.describe(half, across=across)
-            solver = self.describer.make_solver(features, training[~held & is_source])
+            features = self.feature_maker.features_for(half, across=across)
+            solver = self.feature_maker.make_solver(features, training[~held & is_source])
             fitted = self._solve(solver, half, near)
             scores[held] = fitted.score(features, training[held])
             of_others = of_others + fitted.score(features, others)

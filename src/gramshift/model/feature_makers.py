@@ -42,7 +42,7 @@ class KernelFeatureMaker:
         *,
         by_labels: bool = False,
     ) -> None:
-        """``make_features`` takes a training set and ``across``, as ``describe`` does.
+        """``make_features`` takes a training set and ``across``, as ``features_for`` does.
 
         It returns the features, and k(x, x) of each document for kernels that are functions.
         """
@@ -52,7 +52,7 @@ class KernelFeatureMaker:
         self._features: KernelFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, training_set: TrainingSet, *, across: bool = False) -> KernelFeatures:
+    def features_for(self, training_set: TrainingSet, *, across: bool = False) -> KernelFeatures:
         """Return the features of all documents."""
         if self._features is not None and not self.by_labels:
             return self._features
@@ -97,7 +97,7 @@ class NGramFeatureMaker:
         """True if only n-grams of several documents have weight, so that they can be listed."""
         return self.similarities.by_shared_alone
 
-    def describe(self, training_set: TrainingSet, *, across: bool = False) -> NGramFeatures:
+    def features_for(self, training_set: TrainingSet, *, across: bool = False) -> NGramFeatures:
         """Return the features of all documents, with weights by the classes of a training set."""
         parts = [
             self._describe(kernel, training_set, across) for kernel in self.similarities.kernels
@@ -127,7 +127,7 @@ class NGramFeatureMaker:
 
     def find_weightless(self, source: TrainingSet) -> NDArray[np.bool_]:
         """Return which target documents have no n-gram to which the source gives weight."""
-        scales = [part.scale for part in self.describe(source).parts]
+        scales = [part.scale for part in self.features_for(source).parts]
         weightless: NDArray[np.bool_] = np.max(scales, axis=0)[source.target] == 0
         return weightless
 

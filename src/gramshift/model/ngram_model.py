@@ -217,15 +217,15 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    describer: NGramFeatureMaker, training_set: TrainingSet, fitted: Coefficients
+    feature_maker: NGramFeatureMaker, training_set: TrainingSet, fitted: Coefficients
 ) -> NGramModel:
     """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
     The n-gram lists of the documents are freed, unless their corpus keeps them.
     """
-    documents, runtime = describer.documents, describer.runtime
-    kernels = describer.similarities.kernels
-    scales = [part.scale for part in describer.describe(training_set).parts]
+    documents, runtime = feature_maker.documents, feature_maker.runtime
+    kernels = feature_maker.similarities.kernels
+    scales = [part.scale for part in feature_maker.features_for(training_set).parts]
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
         chosen, weights, coefficients = _choose(

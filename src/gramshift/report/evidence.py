@@ -31,14 +31,14 @@ def last_features(
     similarities = fit.model.similarities
     if fit.model.ngrams is None or similarities is None:
         return None
-    describer = NGramFeatureMaker(
+    feature_maker = NGramFeatureMaker(
         similarities,
         corpus or Corpus(list(fit.model.documents)),
         alpha=fit.settings.alpha,
         bias=fit.settings.has_intercept,
         runtime=Runtime(n_jobs),
     )
-    return describer.describe(fit.training_set)
+    return feature_maker.features_for(fit.training_set)
 
 
 def find_highlights(
