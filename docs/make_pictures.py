@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md, from the source.
+"""Draw the pictures of docs/how-it-works.md, from ten short texts.
 
 python -m docs.make_pictures writes them into docs/images.
 """
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import grimp
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
@@ -46,7 +45,6 @@ def make_pictures() -> dict[str, str]:
             "N-grams that two texts share", 222, draw_ngrams(SOURCE[0], TARGET[0])
         ),
         "how-adapting.svg": picture("Similarities before and after adapting", 760, draw_adapting()),
-        "architecture.svg": picture("Which subpackage imports which", 546, draw_rooms()),
         "how-rounds.svg": picture(
             "Scores of the target documents, stage by stage", 292, draw_rounds()
         ),
@@ -104,65 +102,6 @@ def arrow(*points: tuple[float, float], colour: str = GREY) -> Markup:
     return shape("polyline", points=line, fill="none", stroke=colour, stroke_width=1.5) + shape(
         "polygon", points=head, fill=colour
     )
-
-
-ROOMS = {  # where each one stands: column and row
-    "commands": (1, 0),
-    "report": (1, 1),
-    "evaluate": (1, 2),
-    "methods": (1, 3),
-    "data": (2, 3),
-    "baselines": (1, 4),
-    "model": (1, 5),
-    "learn": (0, 6),
-    "kernels": (2, 6),
-    "runtime": (0, 7),
-    "ngrams": (2, 7),
-    "text": (1, 8),
-}
-
-
-def read_rooms() -> set[tuple[str, str]]:
-    """Return the pairs of subpackages of which the first imports the second, as the source has it."""
-    graph = grimp.build_graph("gramshift", cache_dir=None)
-    for late in ("gramshift.report.build", "gramshift.report.summary"):
-        graph.remove_import(importer="gramshift.model.classifier", imported=late)
-    found = {
-        (module.split(".")[1], other.split(".")[1])
-        for module in graph.modules - {"gramshift"}
-        for other in graph.find_modules_directly_imported_by(module) - {"gramshift"}
-    }
-    return {(here, there) for here, there in found if here != there and {here, there} <= set(ROOMS)}
-
-
-def without_detours(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The arrows that no way through other rooms replaces."""
-
-    def reachable(room: str, skipped: tuple[str, str]) -> set[str]:
-        below = {there for here, there in edges if here == room and (here, there) != skipped}
-        return below.union(*(reachable(one, skipped) for one in below))
-
-    return {edge for edge in edges if edge[1] not in reachable(edge[0], edge)}
-
-
-def draw_rooms() -> Iterator[Markup]:
-    width, height, step = 150, 40, 60
-
-    def place(room: str) -> tuple[float, float]:
-        column, row = ROOMS[room]
-        return 20 + 165 * column, 16 + step * row
-
-    for here, there in sorted(without_detours(read_rooms())):
-        (x0, y0), (x, y) = place(here), place(there)
-        x0, x = x0 + width / 2, x + width / 2
-        if x0 == x:
-            yield arrow((x0, y0 + height), (x, y))
-            continue
-        side = x0 + (22 if x > x0 else -22)  # beside the arrow that goes straight down
-        into = x - (12 if x > x0 else -12)
-        yield arrow((side, y0 + height), (side, y - 10), (into, y - 10), (into, y))
-    for room in ROOMS:
-        yield box(*place(room), width, height, room)
 
 
 def draw_flow() -> Iterator[Markup]:
