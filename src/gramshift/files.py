@@ -68,7 +68,7 @@ def locate(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def naming_url(name: str) -> Iterator[None]:
-    """Turn the errors of a remote file system, of whatever class, into one line with the URL."""
+    """Turn errors of a remote file system, of any class, into one line that names the URL."""
     try:
         yield
     except GramshiftError:
@@ -231,7 +231,7 @@ class _LocalPart:
 
     def close(self) -> None:
         """Remove the file unless it was renamed."""
-        with suppress(OSError):  # an earlier error says more
+        with suppress(OSError):  # an earlier error is the one to raise
             if self._file is not None:
                 self._file.close()
         if self._partial in UNFINISHED:
@@ -277,7 +277,7 @@ class _RemotePart:
         """Remove the file unless it was renamed."""
         if self._is_renamed:
             return
-        with suppress(Exception):  # an earlier error says more
+        with suppress(Exception):  # an earlier error is the one to raise
             if self._file is not None:
                 self._file.close()
         with suppress(Exception):

@@ -128,8 +128,8 @@ def test_words_have_the_origins_that_they_have_in_the_text():
 @pytest.mark.parametrize(
     ("words", "points", "message"),
     [
-        (["a", "a"], [0, 1], "a word or a character stands in it twice"),
-        (["a", "b"], [1, 1], "a word or a character stands in it twice"),
+        (["a", "a"], [0, 1], "a word or a character occurs twice"),
+        (["a", "b"], [1, 1], "a word or a character occurs twice"),
         (["a"], [0, 1], "it has 1 words and 2 characters"),
         ([3], [0], "it has 1 words"),
         (["a"], [0x110000], "one does not exist"),

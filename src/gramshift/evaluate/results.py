@@ -59,11 +59,13 @@ class StackedReviews:
         return np.equal(self.codes[self.place(letter)], 1)
 
     def rows(self, letters: str) -> NDArray[np.intp]:
+        """Return the rows of some domains, in their order."""
         return np.concatenate(
             [np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters]
         )
 
     def place(self, letter: str) -> slice:
+        """Return the rows of a domain as a slice."""
         start = self.size * self.letters.index(letter)
         return slice(start, start + self.size)
 

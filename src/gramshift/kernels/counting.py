@@ -30,9 +30,11 @@ class SharedNGrams(Kernel):
 
     @classmethod
     def of_index(cls, index: NGramIndex) -> "SharedNGrams":
+        """Return the kernel that an index describes."""
         return cls(index.n_cols, index.first_row, index.self_values, index)
 
     def fill_below(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
+        """Sum up the lists and the bits that the rows of the tile refer to."""
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
@@ -86,6 +88,7 @@ class Incidence(HoldsArrays):
 
     @property
     def n_docs(self) -> int:
+        """The number of documents."""
         return self.unshared.size
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
@@ -142,6 +145,7 @@ class WeightedNGrams(Kernel):
     sums: Floats
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
+        """Add the weights of the features that rows and columns share."""
         found, area = self.incidence, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0.0
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop

@@ -122,9 +122,8 @@ def tiles(
     for start in reversed(range(0, n_rows, height)):
         stop = min(start + height, n_rows)
         end = stop if symmetric else n_cols
-        last = (
-            start if symmetric else n_cols - 1
-        )  # the last tile of a strip may not begin inside its diagonal square
+        # the last tile of a strip must not begin inside its diagonal square
+        last = start if symmetric else n_cols - 1
         edges = [*range(0, last + 1, width), end]
         for left, right in pairwise(edges):
             yield slice(start, stop), slice(left, right)

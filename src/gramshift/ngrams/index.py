@@ -43,10 +43,12 @@ class NGramIndex(HoldsArrays):
 
     @property
     def symmetric(self) -> bool:
+        """True if rows and columns are the same documents."""
         return self.first_row == 0 and self.n_cols == self.n_rows
 
     @property
     def n_rows(self) -> int:
+        """The number of rows."""
         return self.self_values.size - self.first_row
 
 

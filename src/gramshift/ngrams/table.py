@@ -85,6 +85,7 @@ class NGramTable(HoldsArrays):
 
     @property
     def n_ngrams(self) -> int:
+        """The number of n-grams that have a feature."""
         return int(np.count_nonzero(self.features >= 0))
 
     @cached_property

@@ -77,9 +77,8 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
 def find_association(having, totals, smoothing, weak, out):
     """Set out[f] to the association of feature f with classes; see ``weighting.association``."""
     n = totals.sum()
-    different = (
-        1 if totals.size == 2 else totals.size
-    )  # of two classes each is the complement of the other
+    # two classes are complements of each other: one association serves both
+    different = 1 if totals.size == 2 else totals.size
     for f in range(out.size):
         everywhere, best = 0, 1.0
         for code in range(totals.size):
