@@ -6,7 +6,7 @@ import pytest
 
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 
 
 def test_models_are_regular_files(tmp_path):

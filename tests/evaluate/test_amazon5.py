@@ -15,7 +15,7 @@ from gramshift.evaluate.amazon5 import (
     parse_pairs,
     run_amazon5,
 )
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 from small_demo import load_demo
 
 

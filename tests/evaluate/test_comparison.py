@@ -33,7 +33,7 @@ from gramshift.evaluate.comparison_files import (
     write_plot,
 )
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
 from small_demo import load_demo
 
@@ -406,5 +406,5 @@ def test_results_of_other_code_are_not_taken(tmp_path, monkeypatch):
     options = {"target": TARGET, "target_labels": TRUTH, "methods": "tfidf", "folder": tmp_path}
     assert gs.compare(X, Y, **options).n_reused == 0
     assert gs.compare(X, Y, **options).n_reused == 1
-    monkeypatch.setattr("gramshift.evaluate.kept.digest_source", lambda: "other")
+    monkeypatch.setattr("gramshift.evaluate.result_store.digest_source", lambda: "other")
     assert gs.compare(X, Y, **options).n_reused == 0

@@ -16,7 +16,7 @@ from gramshift.evaluate.comparison_files import (
     write_comparison,
 )
 from gramshift.evaluate.comparison_run import Comparison
-from gramshift.evaluate.kept import LARGEST, Kept
+from gramshift.evaluate.result_store import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.parallel import Progress
 from gramshift.safe_reading import read_json

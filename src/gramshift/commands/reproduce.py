@@ -17,9 +17,9 @@ from gramshift.evaluate.comparison_files import (
     write_comparison,
     write_files,
 )
-from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
+from gramshift.evaluate.result_store import Kept
 from gramshift.evaluate.result_tables import NOTE, differences, make_tables
 from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names

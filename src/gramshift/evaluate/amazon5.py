@@ -9,7 +9,7 @@ import numpy as np
 from gramshift.errors import InputError
 from gramshift.evaluate.cases import LabelledDomains, LabelledTexts, check_cases, make_cases
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 from gramshift.methods import BEST, METHODS, parse_names
 from gramshift.parallel import Progress
 

@@ -19,7 +19,7 @@ from gramshift.evaluate.cases import (
     make_cases,
 )
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.parallel import Progress

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.evaluate.cases import Case, LabelledDomains, MethodAnswers, answer, warm_up
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import Kept
 from gramshift.evaluate.scoring import (
     Clustered,
     brier,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
-from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
+from gramshift.evaluate.result_store import Kept
 from gramshift.evaluate.result_tables import write_results
 from gramshift.evaluate.results import (
     Cell,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.text.words import WORD_MARKS, SEPARATORS, UNSPACED, find_words
+from gramshift.text.words import SEPARATORS, UNSPACED, WORD_MARKS, find_words
 
 Floats = NDArray[np.float64]
 N_SHOWN = 5  # words of a document that are shown
