@@ -11,7 +11,7 @@ from gramshift.evaluate.comparison_files import PlotLine
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, SINGLE, Setting
 from gramshift.evaluate.scoring import (
     SIGNIFICANCE_LEVEL,
-    Clustered,
+    ClusterBootstrap,
     compare_means,
     interval,
     mcnemar,
@@ -204,5 +204,5 @@ def _compare_columns(
     columns: dict[Column, list[Right]], settings: Sequence[Setting], reviews: StackedReviews
 ) -> dict[Column, Row]:
     targets = [setting.target for setting in settings]
-    clusters = Clustered([np.arange(reviews.size)] * len(settings), targets)
+    clusters = ClusterBootstrap([np.arange(reviews.size)] * len(settings), targets)
     return compare_means(columns, clusters, _reference_column(columns))

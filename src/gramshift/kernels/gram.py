@@ -21,7 +21,7 @@ from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.memory import in_words, release_freed_memory, size_in_words
-from gramshift.ngrams.index import MAX_CHARS
+from gramshift.ngrams.index import MAX_INDEX
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 
@@ -152,10 +152,10 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
 
     Raise an error if counts might not fit into 64 bits.
     """
-    if encoded.codes.size > MAX_CHARS:
+    if encoded.codes.size > MAX_INDEX:
         raise InputError(
             f"the documents have {encoded.codes.size} characters; one kernel matrix can hold "
-            f"{MAX_CHARS} at most"
+            f"{MAX_INDEX} at most"
         )
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))

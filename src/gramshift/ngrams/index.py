@@ -14,7 +14,7 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 from gramshift.text.encode import Encoded
 
 KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}
-MAX_CHARS = 2**32 - 1
+MAX_INDEX = 2**32 - 1  # of a character or of an entry, in 32 bits
 Array = NDArray[Any]
 
 
@@ -193,9 +193,9 @@ def _lay_out(
     list_ptr, bit_ptr, excess_ptr = (_to_offsets(counts) for counts in (lists, bit_rows, excess))
     ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
-    if n_listed > MAX_CHARS:
+    if n_listed > MAX_INDEX:
         raise InputError(
-            f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare "
+            f"the documents share {n_listed} n-grams; one index can hold {MAX_INDEX}: compare "
             "fewer at a time"
         )
     counted = any(part.counts.size for part in found)

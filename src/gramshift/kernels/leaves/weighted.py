@@ -20,7 +20,7 @@ def count_groups(starts, docs, groups, counts):
     "void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
     " uint32[::1], int64[::1])"
 )
-def turn_round(starts, docs, times, cursors, features, places, n_before, unshared):
+def transpose_features(starts, docs, times, cursors, features, places, n_before, unshared):
     """Write the features of every document, from its cursor on, and its place in each.
 
     The n-grams of these features are subtracted from ``unshared``.
