@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md, from the source.
+"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md.
 
 python -m docs.make_pictures writes them into docs/images.
 """
@@ -123,7 +123,7 @@ ROOMS = {  # where each one stands: column and row
 
 
 def read_rooms() -> set[tuple[str, str]]:
-    """Return the pairs of subpackages of which the first imports the second, as the source has it."""
+    """Return the pairs of subpackages whose first imports the second, found in the source."""
     graph = grimp.build_graph("gramshift", cache_dir=None)
     for late in ("gramshift.report.build", "gramshift.report.summary"):
         graph.remove_import(importer="gramshift.model.classifier", imported=late)
@@ -236,7 +236,8 @@ def draw_ngrams(*texts: str) -> Iterator[Markup]:
             )
     found = gs.StringKernel(ngram_range=(LENGTH, LENGTH)).gram(list(texts))
     value = normalize_gram(found)[0, 1]
-    formula = f"{found[0, 1]} / \N{SQUARE ROOT}({found[0, 0]} \N{MULTIPLICATION SIGN} {found[1, 1]}) = {value:.2f}"
+    product = f"{found[0, 0]} \N{MULTIPLICATION SIGN} {found[1, 1]}"
+    formula = f"{found[0, 1]} / \N{SQUARE ROOT}({product}) = {value:.2f}"
     yield words(20, 200, f"{found[0, 1]} in common", fill=COLOURS["good"], font_weight=600)
     yield words(500, 200, f"similarity {formula}", text_anchor="end")
 
