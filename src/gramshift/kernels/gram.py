@@ -1,22 +1,24 @@
 """The computation of a kernel matrix: prepare the kernel, plan tiles, fill every tile once."""
 
 import logging
+import math
 import os
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.files import npy_file
+from gramshift.files import replaced_file
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
@@ -102,6 +104,34 @@ def _open_target(
 ) -> AbstractContextManager[NDArray[Any]]:
     """Return the matrix to fill, in memory or as a file that replaces ``out`` when it is whole."""
     return nullcontext(np.empty(shape, dtype)) if out is None else npy_file(out, shape, dtype)
+
+
+@contextmanager
+def npy_file(
+    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any
+) -> Iterator[NDArray[Any]]:
+    """Open a memory-mapped .npy file that gets its name when it is complete.
+
+    Its space is reserved first, so that a full disk is an error before any work.
+    """
+    with replaced_file(path) as file:
+        head = {
+            "descr": npy.dtype_to_descr(np.dtype(dtype)),
+            "fortran_order": False,
+            "shape": shape,
+        }
+        npy.write_array_header_1_0(file, head)
+        file.flush()
+        if 0 in shape:  # nothing to map
+            yield np.empty(shape, dtype)
+            return
+        offset = file.tell()
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, offset + n_bytes)
+        array = np.memmap(file, dtype, "r+", offset, shape)
+        yield array
+        array.flush()
 
 
 def _announce_time(what: str, seconds: float, n_threads: int) -> None:
