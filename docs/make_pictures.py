@@ -39,14 +39,14 @@ SANS, MONO = (
 
 
 def make_pictures() -> dict[str, str]:
-    """The pictures by the names of their files."""
+    """Return the pictures by the names of their files."""
     return {
         "how-flow.svg": picture("From texts to labels", 440, draw_flow()),
         "how-ngrams.svg": picture(
             "N-grams that two texts share", 222, draw_ngrams(SOURCE[0], TARGET[0])
         ),
         "how-adapting.svg": picture("Similarities before and after adapting", 760, draw_adapting()),
-        "architecture.svg": picture("Which subpackage imports which", 546, draw_rooms()),
+        "architecture.svg": picture("Which subpackage imports which", 546, draw_subpackages()),
         "how-rounds.svg": picture(
             "Scores of the target documents, stage by stage", 292, draw_rounds()
         ),
@@ -81,7 +81,7 @@ def box(
     fill: str = PAPER,
     stroke: str = LINE,
 ) -> Markup:
-    """A frame around lines of text, the first of them strong."""
+    """Return a frame around lines of text, the first of them bold."""
     parts = [shape("rect", x=x, y=y, width=width, height=height, rx=6, fill=fill, stroke=stroke)]
     for number, line in enumerate(lines):
         style = {"font_weight": 600} if number == 0 else {"fill": GREY, "font_size": 12}
@@ -91,7 +91,7 @@ def box(
 
 
 def arrow(*points: tuple[float, float], colour: str = GREY) -> Markup:
-    """A line through the points, with a head at the last one."""
+    """Return an arrow through the points, with its head at the last one."""
     (x0, y0), (x, y) = points[-2:]
     dx, dy = np.sign(x - x0), np.sign(y - y0)
     line = " ".join(f"{a:g},{b:g}" for a, b in points)
@@ -106,23 +106,23 @@ def arrow(*points: tuple[float, float], colour: str = GREY) -> Markup:
     )
 
 
-ROOMS = {  # where each one stands: column and row
+SUBPACKAGES = {  # column and row of each
     "commands": (1, 0),
-    "report": (1, 1),
+    "report": (0, 1),
     "evaluate": (1, 2),
     "methods": (1, 3),
-    "data": (2, 3),
+    "tables": (2, 1),
+    "datasets": (2, 3),
     "baselines": (1, 4),
     "model": (1, 5),
     "learn": (0, 6),
     "kernels": (2, 6),
-    "runtime": (0, 7),
     "ngrams": (2, 7),
     "text": (1, 8),
 }
 
 
-def read_rooms() -> set[tuple[str, str]]:
+def read_imports() -> set[tuple[str, str]]:
     """Return the pairs of subpackages whose first imports the second, found in the source."""
     graph = grimp.build_graph("gramshift", cache_dir=None)
     for late in ("gramshift.report.build", "gramshift.report.summary"):
@@ -132,37 +132,41 @@ def read_rooms() -> set[tuple[str, str]]:
         for module in graph.modules - {"gramshift"}
         for other in graph.find_modules_directly_imported_by(module) - {"gramshift"}
     }
-    return {(here, there) for here, there in found if here != there and {here, there} <= set(ROOMS)}
+    return {
+        (here, there)
+        for here, there in found
+        if here != there and {here, there} <= set(SUBPACKAGES)
+    }
 
 
-def without_detours(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The arrows that no way through other rooms replaces."""
+def reduce_edges(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the edges that no longer path replaces (the transitive reduction)."""
 
-    def reachable(room: str, skipped: tuple[str, str]) -> set[str]:
-        below = {there for here, there in edges if here == room and (here, there) != skipped}
+    def reachable(subpackage: str, skipped: tuple[str, str]) -> set[str]:
+        below = {there for here, there in edges if here == subpackage and (here, there) != skipped}
         return below.union(*(reachable(one, skipped) for one in below))
 
     return {edge for edge in edges if edge[1] not in reachable(edge[0], edge)}
 
 
-def draw_rooms() -> Iterator[Markup]:
+def draw_subpackages() -> Iterator[Markup]:
     width, height, step = 150, 40, 60
 
-    def place(room: str) -> tuple[float, float]:
-        column, row = ROOMS[room]
+    def place(subpackage: str) -> tuple[float, float]:
+        column, row = SUBPACKAGES[subpackage]
         return 20 + 165 * column, 16 + step * row
 
-    for here, there in sorted(without_detours(read_rooms())):
+    for here, there in sorted(reduce_edges(read_imports())):
         (x0, y0), (x, y) = place(here), place(there)
         x0, x = x0 + width / 2, x + width / 2
         if x0 == x:
             yield arrow((x0, y0 + height), (x, y))
             continue
-        side = x0 + (22 if x > x0 else -22)  # beside the arrow that goes straight down
+        side = x0 + (22 if x > x0 else -22)  # next to the arrow that goes straight down
         into = x - (12 if x > x0 else -12)
         yield arrow((side, y0 + height), (side, y - 10), (into, y - 10), (into, y))
-    for room in ROOMS:
-        yield box(*place(room), width, height, room)
+    for subpackage in SUBPACKAGES:
+        yield box(*place(subpackage), width, height, subpackage)
 
 
 def draw_flow() -> Iterator[Markup]:
@@ -313,7 +317,7 @@ def stages() -> list[tuple[str, gs.TransductiveClassifier]]:
 
 
 def draw_rounds() -> Iterator[Markup]:
-    """A bar for each target document and stage, to the right for good, to the left for bad."""
+    """Draw a bar per target document and stage, to the right for good, to the left for bad."""
     top, step = 62, 34
     for row, text in enumerate(TARGET):
         yield words(150, top + step * row + 19, text, text_anchor="end", font_size=12.5)
