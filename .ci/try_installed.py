@@ -1,4 +1,7 @@
-"""Label a few documents with an installed Gramshift, in an empty folder: try_installed.py COMMAND VERSION"""
+"""Label a few documents with an installed Gramshift, in an empty folder.
+
+Usage: try_installed.py COMMAND VERSION
+"""
 
 import csv
 import os
@@ -14,6 +17,7 @@ os.chdir(tempfile.mkdtemp())
 
 
 def run(*words: str) -> str:
+    """Run the command and return its standard output."""
     result = subprocess.run(
         [command, *words], capture_output=True, text=True, timeout=500, check=False
     )
@@ -28,9 +32,8 @@ assert [one.value for one in entry_points(group="console_scripts", name="gramshi
 ]
 assert files("gramshift").joinpath("py.typed").is_file()
 
-run(
-    "demo", "--output", "shop"
-)  # needs the corpus, the template of the report and the compiled loops
+# needs the corpus, the template of the report and the compiled loops
+run("demo", "--output", "shop")
 files_in = ["shop/kitchen.csv", "--target", "shop/films.csv"]
 run(
     "classify",
@@ -48,10 +51,9 @@ right = sum(row["predicted_label"] == row["label"] for row in rows)
 assert len(rows) == 420
 assert right == 297, right  # 70.7 %, as the documents have it
 
-import gramshift as gs  # noqa: E402 after the folder was changed, so that no source is beside it
+import gramshift as gs  # noqa: E402 after the folder was changed, which has no source
 
 labels = gs.load("model.gramshift").predict([row["text"] for row in rows])
 assert labels.tolist() == [row["predicted_label"] for row in rows]
-print(
-    f"{gs.__version__} from {Path(gs.__file__).parent}: {right} of {len(rows)} films rightly labelled"
-)
+where = Path(gs.__file__).parent
+print(f"{gs.__version__} from {where}: {right} of {len(rows)} films labelled correctly")

@@ -22,7 +22,7 @@ BENCHMARKS = {
     "linear": 'the default against scikit-learn and "paper", by documents, classes and workers',
     "classify": "the command classify, from files to report, alternating with another commit",
 }
-GROWING = ("linear", "classify")  # take or make as many documents as they are asked for
+GROWING = ("linear", "classify")  # generate as many documents as --docs asks for
 OWN = {  # options that not every benchmark has
     "linear": ("only", "largest", "million"),
     "classify": ("against",),
@@ -44,7 +44,7 @@ def at_least(least: int) -> Any:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Make the parser: all benchmarks take the same options, and some have more."""
+    """Return the parser: all benchmarks share options, and some have more."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
         "--docs",
@@ -136,10 +136,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if args.data:
         os.environ["GRAMSHIFT_DATA"] = os.path.abspath(args.data)  # for children
-    benchmark, head = (
-        importlib.import_module(f"bench.{args.benchmark}"),
-        {"benchmark": args.benchmark} | describe(),
-    )
+    benchmark = importlib.import_module(f"bench.{args.benchmark}")
+    head = {"benchmark": args.benchmark} | describe()
     try:
         more = {"docs": args.docs} if grows else {}
         more |= {name: getattr(args, name) for name in OWN.get(args.benchmark, ())}

@@ -32,8 +32,10 @@ Codes = NDArray[np.intp]
 WORD_PATTERN = r'[^\s.,;:!?()"]+|[!?]'
 WORD_RANGE = (1, 2)
 LENGTHS, JOINING = PRESETS["best"]["ngram_range"], PRESETS["best"]["n_added"]
-ALPHA, WEAK, SMOOTHING = 1.0, 0.2, 1.0
-TOLERANCE = 1e-8  # of the residual, beside the right-hand side
+ALPHA = 1.0
+MIN_ASSOCIATION = 0.2
+SMOOTHING = 1.0
+TOLERANCE = 1e-8  # of the residual, relative to the right-hand side
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class LinearModel:
     intercepts: Floats
 
     def score(self, texts: Texts) -> Floats:
-        """Scores of new documents."""
+        """Return the scores of new documents."""
         normalised, total = normalise(texts), self.intercepts
         for vectorizer, weights, coefficients in zip(
             self.vectorizers, self.weights, self.coefficients, strict=True
@@ -56,7 +58,7 @@ class LinearModel:
         return np.asarray(total)
 
     def pruned(self) -> "LinearModel":
-        """The same with none but the n-grams that weigh something, which is what one would keep."""
+        """Return the model without n-grams of weight 0, as one would keep it."""
         vectorizers = []
         for vectorizer, weights in zip(self.vectorizers, self.weights, strict=True):
             words = vectorizer.get_feature_names_out()[weights > 0].tolist()
@@ -71,7 +73,7 @@ class LinearModel:
 
 @dataclass(frozen=True)
 class Found:
-    """Labels, scores and probabilities of the target, and a model for documents never seen."""
+    """Labels, scores and probabilities of the target, and a model for new documents."""
 
     codes: Codes
     scores: Floats
@@ -93,7 +95,7 @@ def make_vectorizers(ngram_range: tuple[int, int] = LENGTHS) -> list[CountVector
 def fit_best(
     source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = LENGTHS
 ) -> Found:
-    """From texts to labels and probabilities."""
+    """Return labels and probabilities of the target texts."""
     texts, vectorizers = normalise([*source, *target]), make_vectorizers(ngram_range)
     present = [vectorizer.fit_transform(texts) for vectorizer in vectorizers]
     ranks = np.argsort(
@@ -121,12 +123,12 @@ def fit_best(
 
 @dataclass(frozen=True)
 class SparseFeatures:
-    """All documents by weighted n-grams: each part of length 1, both parts averaged."""
+    """Weighted n-grams of all documents: each part of length 1, both parts averaged."""
 
     matrix: Any
 
     def multiply(self, vectors: Floats, rows: Codes) -> Floats:
-        """The similarities of some documents to all, times vectors."""
+        """Return the similarities of some documents to all, times vectors."""
         return np.asarray(self.matrix[rows] @ (self.matrix.T @ vectors))
 
 
@@ -163,10 +165,8 @@ class SparseDescriber:
         self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
 
-    def features_for(
-        self, training_set: TrainingSet, *, n: int | None = None, across: bool = False
-    ) -> Any:
-        """All documents as this labelling has them."""
+    def features_for(self, training_set: TrainingSet, *, across: bool = False) -> Any:
+        """Return the features of all documents for a training set."""
         parts, weights = [], self.weigh(training_set, across=across)
         for present, one in zip(self.present, weights, strict=True):
             kept = present[:, one > 0]
@@ -176,11 +176,11 @@ class SparseDescriber:
         return SparseFeatures(hstack(parts, format="csr"))
 
     def make_solver(self, features: Any, source: Codes) -> Any:
-        """What trains on documents so described."""
+        """Return the solver for these features."""
         return SparseRidge(features)
 
     def measure_drift(self, training_set: TrainingSet) -> float:
-        """The drift of words and pairs of words."""
+        """Return the drift of words and pairs of words."""
         counts = _count(self.present[-1], _by_domain(training_set)).T.astype(np.int64)
         return measure_drift(
             *frequency_ratios(counts, np.bincount(~training_set.is_source, minlength=2))
@@ -207,7 +207,7 @@ class SparseDescriber:
     def coefficients(
         self, training_set: TrainingSet, fitted: Coefficients
     ) -> tuple[list[Floats], list[Floats]]:
-        """What n-grams weigh, and what each is worth for every class."""
+        """Return the weight of each n-gram and its coefficient for every class."""
         weights, worth = self.weigh(training_set), []
         for present, one in zip(self.present, weights, strict=True):
             scaled = fitted.coefficients * _one_over_root(present @ one)[:, None]
@@ -220,7 +220,7 @@ def _by_domain(training_set: TrainingSet) -> Floats:
 
 
 def associate(having: Floats, totals: Floats) -> Floats:
-    """The largest |log(a / b)| over classes, 0 below WEAK."""
+    """Return the largest |log(a / b)| over classes, 0 below MIN_ASSOCIATION."""
     n, everywhere, best = totals.sum(), having.sum(axis=1), np.zeros(len(having))
     for code in range(1 if len(totals) == 2 else len(totals)):
         size = totals[code]
@@ -229,12 +229,12 @@ def associate(having: Floats, totals: Floats) -> Floats:
             ratio = (inside + SMOOTHING) / (expected + SMOOTHING)
             ratio *= (everywhere - expected + SMOOTHING) / (everywhere - inside + SMOOTHING)
             np.maximum(best, np.abs(np.log(ratio)), out=best)
-    best[best < WEAK] = 0.0
+    best[best < MIN_ASSOCIATION] = 0.0
     return best
 
 
 def _count(present: Any, groups: Floats) -> Floats:
-    """Documents of each group that have each n-gram."""
+    """Return the number of documents of each group that have each n-gram."""
     return np.asarray(present.T @ groups)
 
 

@@ -21,7 +21,7 @@ WARM_DOCS, WARM_SETTING = 60, "BD-EK"  # a small fit that loads compiled code
 
 
 def run_child(task: str, *, here: bool = False, **arguments: Any) -> dict[str, Any]:
-    """Run one task in a fresh process and return what it reports; its stderr is ours.
+    """Run one task in a fresh process, which shares our stderr, and return its report.
 
     With ``here`` it runs in this process, where figures do not matter and only time would be lost.
     """
@@ -61,7 +61,7 @@ class Watch:
 
 
 def cold(texts: list[str]) -> dict[str, float]:
-    """Time the import, the first kernel matrix, and one when all is warm."""
+    """Time the import, the first kernel matrix, and one when caches are warm."""
     begun = time.perf_counter()
     import gramshift
 
@@ -129,7 +129,7 @@ def reproduce() -> dict[str, float]:
 
 
 def settings(texts: list[str]) -> dict[str, float]:
-    """Do the same without files, for made-up texts."""
+    """Run the stages of ``reproduce`` on made-up texts, without files."""
     import numpy as np
 
     import gramshift
@@ -157,7 +157,7 @@ def real_fit(setting: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
     _warm_up(reviews)
     classifier: Any = None
     for _ in range(repeat):
-        classifier = None  # or two of them would be in memory at the peak, and one of the rival's
+        classifier = None  # so that memory never holds two of them
         with watch:
             classifier = _make().fit(source, codes, target=target)
             probabilities = classifier.transduction_proba_
@@ -167,7 +167,7 @@ def real_fit(setting: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
 
 
 def real_rival(setting: str, n: int, smoke: bool) -> dict[str, Any]:
-    """Do the same by scikit-learn and SciPy, once."""
+    """Time the fit of ``real_fit`` by scikit-learn and SciPy, once."""
     from bench.best_rival import fit_best
     from bench.corpus import load_reviews, split_setting
 
@@ -236,7 +236,7 @@ def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[s
 
 
 def predict_rival(n: int, n_predicted: int, pinned: bool, smoke: bool) -> dict[str, Any]:
-    """Do the same, once, by CountVectorizer and a coefficient for each n-gram."""
+    """Measure ``predict``, once, by CountVectorizer and a coefficient for each n-gram."""
     _use_one_core(pinned)
     from bench.best_rival import fit_best
     from bench.corpus import grow_lists, load_reviews, take

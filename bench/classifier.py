@@ -17,7 +17,7 @@ from bench.machine import least_and_median, machine_lines, say, table, timed
 from bench.rivals import GRAMS, MismatchError, algorithm_1, label_reviews
 
 SIZES = (2000, 4000, 8000)
-CLOSE = 1e-6
+MAX_SCORE_DIFFERENCE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def race(gram: Any, repeat: int) -> dict[str, Any]:
         ours = classifier.transduction_score_[:, 1]
         off = max(off, float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
         same = same and bool(((theirs > 0) == (classifier.transduction_ == 1)).all())
-    if not same or off > CLOSE:
+    if not same or off > MAX_SCORE_DIFFERENCE:
         raise MismatchError(
             f"the two classifiers differ: labels equal {same}, "
             f"scores off by {off:.1e} of the largest"

@@ -21,11 +21,9 @@ def run(
     texts: Texts, *, smoke: bool, repeat: int, docs: int | None, against: str | None = None
 ) -> dict[str, Any]:
     """Run the command on ``docs`` documents, alternating with another commit if one is given."""
-    n, few, reviews = (
-        docs or (120 if smoke else 4000),
-        1 if smoke else min(repeat, 3),
-        load_reviews(smoke=smoke),
-    )
+    n = docs or (120 if smoke else 4000)
+    few = 1 if smoke else min(repeat, 3)
+    reviews = load_reviews(smoke=smoke)
     with (
         TemporaryDirectory(prefix="gramshift-bench-") as name,
         check_out(against) if against else nullcontext() as tree,
@@ -59,7 +57,7 @@ def run(
 
 @contextmanager
 def check_out(revision: str) -> Iterator[Path]:
-    """Check another commit out in a work tree of its own, for the time being."""
+    """Check another commit out in a temporary work tree."""
     with TemporaryDirectory(prefix="gramshift-bench-") as name:
         path = Path(name) / "tree"
         git("worktree", "add", "--detach", "--quiet", str(path), revision)

@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SMOKE_DOCS = 300
 NGRAM_RANGE = (5, 8)
 CODES = (1, 0)
-PART = 1000  # documents that are made at a time
-SENTENCES = 8  # of a text about one theme
+PART_DOCUMENTS = 1000  # documents that are made at a time
+N_SENTENCES = 8  # of a text about one theme
 
 Texts = list[str]
 Codes = NDArray[np.intp]
@@ -32,7 +32,7 @@ Reviews = dict[str, dict[int, Texts]]
 
 
 class CorpusError(Exception):
-    """The texts asked for are not there."""
+    """The requested texts are missing."""
 
 
 def load_corpus(data: str | None, *, docs: int | None = None, smoke: bool = False) -> Texts:
@@ -100,7 +100,7 @@ def count_ngrams(texts: Texts, ngram_range: tuple[int, int] = NGRAM_RANGE) -> in
 
 @cache
 def cut(reviews: tuple[str, ...]) -> Texts:
-    """List all sentences of these reviews."""
+    """Return all sentences of these reviews."""
     return [one for text in reviews for one in re.split(r"(?<=[.!?])\s+", text.strip()) if one]
 
 
@@ -145,16 +145,19 @@ class Grown:
         return 1 - np.arange(self.n) % 2
 
     def parts(self) -> Iterator[Texts]:
-        """Make them from the first on, the same each time."""
+        """Yield the documents from the first on, identical each time."""
         chance = random.Random(self.seed)
         decks = [
             Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES
         ]
-        for start in range(0, self.n, PART):
-            yield [decks[i % len(decks)].deal() for i in range(start, min(start + PART, self.n))]
+        for start in range(0, self.n, PART_DOCUMENTS):
+            yield [
+                decks[i % len(decks)].deal()
+                for i in range(start, min(start + PART_DOCUMENTS, self.n))
+            ]
 
     def first(self, k: int) -> Texts:
-        """List the first k of them."""
+        """Return the first k documents."""
         found: Texts = []
         for part in self.parts():
             found += part[: k - len(found)]
@@ -229,8 +232,8 @@ def themed(
     decks = []
     for sentences in pools:
         several = [
-            " ".join(sentences[start : start + SENTENCES])
-            for start in range(0, len(sentences), SENTENCES)
+            " ".join(sentences[start : start + N_SENTENCES])
+            for start in range(0, len(sentences), N_SENTENCES)
         ]
         decks.append(Deck(several, chance))
     return [decks[i % n_classes].deal() for i in range(n)], np.arange(n) % n_classes
@@ -256,5 +259,5 @@ def write_parts(folder: Path, grown: Grown, n_files: int) -> None:
 
 
 def one_by_one(grown: Grown) -> Iterator[str]:
-    """Make grown documents, never all held."""
+    """Yield grown documents without keeping them."""
     return (text for part in grown.parts() for text in part)

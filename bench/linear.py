@@ -35,19 +35,19 @@ RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
 RANGES = (NGRAM_RANGE, (1, 8))
 CLASSES = (2, 5, 20)
-TIE = 1e-6  # of the largest score: below that rounding decides
-CLOSE = 1e-6
+TIE_TOLERANCE = 1e-6  # of the largest score: rounding decides within it
+MAX_SCORE_DIFFERENCE = 1e-6
 MODEL_DOCS, MODEL_DOCS_LARGE = 4000, 100_000
 N_FILES = 40
 LIMIT_MB = 3000
-LOOK_S = 0.05  # between two looks at a process
+POLL_SECONDS = 0.05  # between two measurements of a process
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is measured."""
+    """The amounts to measure."""
 
     reviews: Reviews
     smoke: bool
@@ -82,11 +82,8 @@ def run(
     for name in SECTIONS if only is None else [name for name in SECTIONS if name in only]:
         try:
             result[name] = SECTIONS[name][0](plan)
-        except (
-            MismatchError,
-            CorpusError,
-            subprocess.CalledProcessError,
-        ) as error:  # others may take hours and still be well
+        except (MismatchError, CorpusError, subprocess.CalledProcessError) as error:
+            # the other sections, which may take hours, run all the same
             say(f"{name}: {error}")
             result["failed"][name] = str(error)
     return result
@@ -132,7 +129,7 @@ def compare(ours: Row, theirs: Row) -> Row:
     off = float(np.abs(scores - others).max())
     differ = np.array(ours["codes"]) != np.array(theirs["codes"])
     ordered = np.sort(others, axis=1)
-    tied = ordered[:, -1] - ordered[:, -2] <= TIE * np.abs(others).max()
+    tied = ordered[:, -1] - ordered[:, -2] <= TIE_TOLERANCE * np.abs(others).max()
     if (differ & ~tied).any():
         raise MismatchError(
             f"gramshift and scikit-learn give {int((differ & ~tied).sum())} other labels; "
@@ -261,7 +258,7 @@ def race_predict(plan: Plan) -> Row:
     theirs = plan.child("predict_rival", n=few, n_predicted=n, pinned=pinned)
     ours, _ = (np.array(row.pop("scores")) for row in rows)
     off = float(np.abs(ours - np.array(theirs.pop("scores"))).max())
-    if off > CLOSE:
+    if off > MAX_SCORE_DIFFERENCE:
         raise MismatchError(f"gramshift and scikit-learn give scores that are {off:.1e} apart")
     ratio = rows[0]["per_second"] / theirs["per_second"]
     return {"documents": n, "models": rows, "sklearn": theirs, "ratio": ratio, "scores_off": off}
@@ -321,7 +318,7 @@ def race_workers(plan: Plan) -> Row:
 
 
 def predict_on_workers(arguments: list[str], n_workers: int) -> float:
-    """Time a command on workers that are there already."""
+    """Time a command on workers that have been started before."""
     with open_workers(None, n_workers=n_workers, memory_limit=free_memory() // n_workers) as client:
         client.run(load_compiled)
         command = [
@@ -332,9 +329,8 @@ def predict_on_workers(arguments: list[str], n_workers: int) -> float:
             "--scheduler",
             client.scheduler.address,
         ]
-        keys = client.security.get_tls_config_for_role(
-            "client"
-        )  # without them the scheduler lets nobody in
+        # the scheduler accepts no client without its certificates
+        keys = client.security.get_tls_config_for_role("client")
         names = {"CA_FILE": "ca_file", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
         return run_command(
             *command,
@@ -351,7 +347,7 @@ def load_compiled() -> None:
 
 
 def read_labels(folder: Path) -> dict[str, bytes]:
-    """Read what was written for each input, without the records of the run."""
+    """Return the labels written for each input, without the records of the run."""
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
 
 
@@ -428,7 +424,7 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
         ) as process:
             while process.poll() is None:
                 peak = max(peak, peak_bytes(process.pid))
-                time.sleep(LOOK_S)
+                time.sleep(POLL_SECONDS)
             seconds = time.perf_counter() - begun
         if process.returncode:
             errors.seek(0)
@@ -438,7 +434,7 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
 
 
 def race_classes(plan: Plan) -> list[Row]:
-    """Fit documents in more and more classes; as lengths differ, report time per character."""
+    """Fit documents in 2, 5 and 20 classes; lengths differ, so time is per character."""
     rows: list[Row] = []
     for n_classes in CLASSES:
         say(f"classes: {n_classes}, {plan.docs} documents")

@@ -1,4 +1,4 @@
-"""What figures were measured on, how they are measured, and tables for people."""
+"""Description of the machine, timing, memory, and tables for people."""
 
 import os
 import platform
@@ -43,7 +43,7 @@ def source_state() -> str:
 
 
 def cpu_model() -> str:
-    """Return the name that the system gives its processor."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -77,7 +77,7 @@ def least_and_median(times: list[float]) -> dict[str, float]:
 
 
 def say(words: str) -> None:
-    """Tell people how far we are, and since when."""
+    """Print progress on stderr, after the seconds since the start."""
     print(f"{time.perf_counter() - BEGUN:6.1f} s  {words}", file=sys.stderr, flush=True)
 
 
@@ -93,7 +93,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
 
 
 def cell(value: Any) -> str:
-    """Show three significant figures; a dash for what was not measured."""
+    """Return three significant figures, or a dash for None."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):

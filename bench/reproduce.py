@@ -13,7 +13,7 @@ from bench.rivals import ALPHA, GRAMS, N_ADDED, Floats, MismatchError, fit_predi
 PART = ("E-K", "DEK-B")  # one setting of each sort
 COUNTS = {"E-K": 12, "DEK-B": 4}  # how many there are of that sort
 KERNELS = ("presence", "intersection")
-CLOSE = 1e-6
+MAX_SCORE_DIFFERENCE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
         off[one.method] = float(
             np.abs(one.scores - theirs[one.method]).max() / np.abs(theirs[one.method]).max()
         )
-        if off[one.method] > CLOSE:
+        if off[one.method] > MAX_SCORE_DIFFERENCE:
             raise MismatchError(
                 f"{name}, {one.method}: scores differ by {off[one.method]:.1e} of the largest"
             )

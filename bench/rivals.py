@@ -22,8 +22,8 @@ VIEWS: tuple[dict[str, Any], ...] = (
     {"analyzer": "word", "ngram_range": (1, 2)},
     {"analyzer": "char_wb", "ngram_range": (2, 5)},
 )
-STEPS = 4
-FOLDS = 5
+N_STEPS = 4
+N_FOLDS = 5
 
 
 class MismatchError(Exception):
@@ -94,17 +94,16 @@ def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
 
 def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> Floats:
     """Score the target documents, which follow the source, after two rounds; two classes."""
-    diagonal = np.sqrt(
-        np.maximum(np.diagonal(gram), 1)
-    )  # a document without n-grams shares none: 0 / 1
+    # a document without n-grams gets 0 / 1
+    diagonal = np.sqrt(np.maximum(np.diagonal(gram), 1))
     kernel = gram / np.outer(diagonal, diagonal)
     kernel = np.exp(-1 + kernel)
     kernel = kernel @ kernel.T
     train, labels = np.arange(n_source), codes[:n_source]
     scores = fit_predict(kernel, train, labels, n_source)
-    surest = np.argsort(-np.abs(scores), kind="stable")[: min(N_ADDED, len(scores) // 2)]
-    train = np.concatenate([train, n_source + surest])
-    labels = np.concatenate([labels, (scores[surest] > 0).astype(int)])
+    most_confident = np.argsort(-np.abs(scores), kind="stable")[: min(N_ADDED, len(scores) // 2)]
+    train = np.concatenate([train, n_source + most_confident])
+    labels = np.concatenate([labels, (scores[most_confident] > 0).astype(int)])
     return fit_predict(kernel, train, labels, n_source)
 
 
@@ -123,7 +122,7 @@ def label_reviews(n: int) -> tuple[NDArray[np.intp], int]:
 
 
 class Tfidf:
-    """The source alone is learnt from; the target is only labelled."""
+    """Logistic regression on tf-idf, trained on the source alone."""
 
     def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
         """Learn and label, as our own classifiers do."""
@@ -141,14 +140,14 @@ class BalancedTfidf(Tfidf):
     """Tf-idf with self-training in four steps, with the class proportions of the source."""
 
     def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
-        """Learn, let documents join that are labelled by the model before, learn again."""
+        """Learn; in each step add pseudo-labels of the previous model and learn again."""
         source, found = vectorise(X, target)
         model = learn(source, y)
         shares = np.array([np.mean(y == label) for label in model.classes_])
-        for step in range(1, STEPS + 1):
-            rows, codes = surest(
+        for step in range(1, N_STEPS + 1):
+            rows, codes = most_confident(
                 model.predict_proba(found),
-                np.round(step / (STEPS + 1) * len(target) * shares).astype(int),
+                np.round(step / (N_STEPS + 1) * len(target) * shares).astype(int),
             )
             model = learn(
                 sparse.vstack([source, found[rows]]).tocsr(),
@@ -157,7 +156,7 @@ class BalancedTfidf(Tfidf):
         return self._keep(model, found)
 
 
-def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
+def most_confident(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
     """Return rows and classes of the most confident documents of each class, up to its quota."""
     codes = probabilities.argmax(axis=1)
     chosen = []
@@ -175,7 +174,7 @@ def learn(source: Any, y: Any) -> Any:
 
 
 def vectorise(X: Texts, target: Texts) -> tuple[Any, Any]:
-    """Put the tf-idf of words and of characters side by side, with what the source alone has."""
+    """Return the tf-idf of words and characters side by side; the source decides on features."""
     return _vectorise(tuple(X), tuple(target))
 
 
@@ -187,7 +186,7 @@ def _vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
 
 
 def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> tuple[Any, Any]:
-    """Count what two documents have at least, or one where nothing else is left."""
+    """Weigh features of at least two documents, or of one if there are no others."""
     vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, **view)
     try:
         source = vectoriser.fit_transform(X)
@@ -198,15 +197,15 @@ def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> t
 
 
 def learn_own_labels(texts: Texts, labels: Any) -> Any:
-    """Return which labels are right in cross-validation on the true labels of one domain.
+    """Return the mask of correct labels in cross-validation on the true labels of one domain.
 
     None where a class has fewer documents than there are folds, or all documents have one class.
     """
     counts = np.unique(labels, return_counts=True)[1]
-    if len(counts) == 1 or counts.min() < FOLDS:
+    if len(counts) == 1 or counts.min() < N_FOLDS:
         return None
     right = np.zeros(len(texts), bool)
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
+    for train, test in StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(labels, labels):
         model = Tfidf().fit(
             [texts[i] for i in train], labels[train], target=[texts[i] for i in test]
         )

@@ -35,19 +35,16 @@ from gramshift.model.settings import PRESETS
 
 LABELS = "labels"
 """The part that fits with some random labels of the target."""
-OWN_FROM, OWN_FROM_DEMO = 1000, 100
-"""How many documents a target must have for the ceiling."""
-LABELS_FROM, LABELS_FROM_DEMO = 500, 60
-"""How many documents a target must have for the part with random labels."""
+MIN_OWN, MIN_OWN_DEMO = 1000, 100  # target documents for the ceiling
+MIN_LABELS, MIN_LABELS_DEMO = 500, 60  # target documents for the part with random labels
 BEST, UNADAPTED, OWN_LABELS = "best", "unadapted", "own labels"
 NAMES = ("plain", "paper", *RIVALS, BEST)
-PAPER_ADDED, PAPER_FROM = 0.5, 2000
-"""Of a smaller target the paper's 1000 documents are most or all: then half of it joins."""
+MIN_PAPER_TARGET = 2000  # documents; the 1000 pseudo-labels of the paper need a larger target
+PAPER_ADDED = 0.5  # share of a smaller target that gets pseudo-labels
 EXPECTED = ("value", "low", "high")
-DIGITS = 5  # of a confidence, whether it was kept or not
+N_DIGITS = 5  # of a confidence
 PRIORS = ("source", "true")
-PRIORS_UP_TO = 2000
-"""Up to this size, best is also fitted with the source's and with the true proportions."""
+MAX_PRIOR_DOCUMENTS = 2000  # for fits of best with the proportions of PRIORS
 N_LABELS = (0, 25, 50, 100)
 SEEDS = 3
 
@@ -76,8 +73,8 @@ def run(
     cells, sets = (
         (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
     )
-    own_from, least = (OWN_FROM_DEMO, LABELS_FROM_DEMO) if smoke else (OWN_FROM, LABELS_FROM)
-    kept, failed, answers = Kept(rivals), dict[str, str](), dict[str, Found]()
+    own_from, least = (MIN_OWN_DEMO, MIN_LABELS_DEMO) if smoke else (MIN_OWN, MIN_LABELS)
+    kept, failed, answers = RivalAnswers(rivals), dict[str, str](), dict[str, Found]()
 
     def measure_cell(cell: Cell) -> Row:
         answers[cell.name] = ask_all(cell, sets, kept, own_from=own_from)
@@ -95,12 +92,14 @@ def run(
 def run_each(
     cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, failed: dict[str, str]
 ) -> list[Row]:
-    """Do the same with each cell; of one that fails the error is noted."""
+    """Return the row of each cell; the error of a cell that fails goes to ``failed``."""
     rows = []
     for i, cell in enumerate(cells, start=1):
         try:
             rows.append(work(cell))
-        except Exception as error:  # other cells may take hours and still be well
+        except (
+            Exception
+        ) as error:  # the other cells, which may take hours, are measured all the same
             traceback.print_exc()
             failed[f"{name}, {cell.name}"] = f"{type(error).__name__}: {error}"
         else:
@@ -115,7 +114,7 @@ class Answers:
     right: Any
     confidence: Any
     seconds: float
-    told: list[dict[str, Any]] = field(default_factory=list)
+    diagnostics: list[dict[str, Any]] = field(default_factory=list)
     """Diagnostics of best for each draw; not kept in the file."""
 
     @property
@@ -127,7 +126,7 @@ class Answers:
 Found = Mapping[str, Answers]
 
 
-class Kept:
+class RivalAnswers:
     """Answers in a JSON file by cell and method, reused while the documents stay the same.
 
     Answers of other code are reused too: delete the file if plain, paper or a rival was changed.
@@ -160,12 +159,12 @@ class Kept:
             assert all(entry.keys() >= {"documents", "right"} for entry in entries.values())
         except (OSError, ValueError, AttributeError, TypeError, AssertionError):
             raise CorpusError(
-                f"--rivals {self.path}: this is no file that robust has written; name another"
+                f"--rivals {self.path}: robust has not written this file; name another one"
             ) from None
         return dict(entries)
 
     def _write(self, key: str) -> None:
-        """Add one entry to what the file has by now; a killed run leaves it whole."""
+        """Add an entry to the file, which a killed run leaves whole."""
         if self.path is not None:
             entries = self._read() | {key: self._entries[key]}
             part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
@@ -196,7 +195,7 @@ def unpack(entry: dict[str, Any]) -> Answers | None:
     return Answers(right, confidence, entry["seconds"])
 
 
-def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, Answers]:
+def ask_all(cell: Cell, sets: Sets, kept: RivalAnswers, *, own_from: int) -> dict[str, Answers]:
     """Return the answers of all methods, and the ceiling for a target of ``own_from`` documents."""
     draws = [cell.draw(sets, repeat) for repeat in range(cell.repeats)]
     documents = fingerprint(draws)
@@ -214,24 +213,27 @@ def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, A
 
 
 def fingerprint(draws: Draws) -> str:
-    """Make a name for these very documents and labels."""
+    """Return a digest of the documents and labels of all draws."""
     parts = [(texts, labels.tolist()) for draw in draws for texts, labels in draw]
     return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def ask(name: str, draws: Draws) -> Answers:
-    """Fit a method on every draw; true labels of the target are not handed to it."""
-    right, confidence, told, seconds = [], [], [], 0.0
+    """Fit a method on every draw, without true labels of the target."""
+    right, confidence, diagnostics = [], [], []
+    seconds = 0.0
     for i, ((X, y), (target, truth)) in enumerate(draws):
         took, classifier = timed(partial(make(name, len(target)).fit, X, y, target=target))
         seconds += took
         right.append(np.asarray(classifier.transduction_) == truth)
-        confidence.append(np.round(classifier.transduction_proba_.max(axis=1), DIGITS))
+        confidence.append(np.round(classifier.transduction_proba_.max(axis=1), N_DIGITS))
         if name == BEST:
-            told.append(what_is_told(classifier, truth))
-            if i == 0 and max(len(X), len(target)) <= PRIORS_UP_TO:
-                told[-1]["right"] |= refit(draws[i])
-    return Answers(np.concatenate(right), np.concatenate(confidence), round(seconds, 2), told)
+            diagnostics.append(diagnose(classifier, truth))
+            if i == 0 and max(len(X), len(target)) <= MAX_PRIOR_DOCUMENTS:
+                diagnostics[-1]["right"] |= refit(draws[i])
+    return Answers(
+        np.concatenate(right), np.concatenate(confidence), round(seconds, 2), diagnostics
+    )
 
 
 def make(name: str, n_target: int) -> Any:
@@ -239,12 +241,14 @@ def make(name: str, n_target: int) -> Any:
     if name in RIVALS:
         return RIVALS[name]()
     if name == "paper":
-        return METHODS["tkc"].make(**({"n_added": PAPER_ADDED} if n_target < PAPER_FROM else {}))
+        return METHODS["tkc"].make(
+            **({"n_added": PAPER_ADDED} if n_target < MIN_PAPER_TARGET else {})
+        )
     return METHODS[name].make()
 
 
 def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
-    """Get the ceiling: cross-validated on the target's own labels, which no method sees."""
+    """Return the ceiling: cross-validation on the target's own labels, which no method gets."""
     seconds, right = timed(lambda: learn_own_labels(texts, labels))
     return None if right is None else Answers(right, None, round(seconds, 2))
 
@@ -268,21 +272,21 @@ def true_prior(y: Any, truth: Any) -> dict[str, float]:
     return {name: float(np.mean(truth == name)) for name in np.unique(y).tolist()}
 
 
-def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
+def diagnose(classifier: Any, truth: Any) -> dict[str, Any]:
     """Return the diagnostics of best, with the true values."""
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)),
         "right": {},
     }
     names = ("expected_accuracy_", "class_prior_", "unadapted_transduction_")
     expected, prior, unadapted = (getattr(classifier, name, None) for name in names)
     if expected is not None and expected["value"] is not None:
-        told["expected"] = {name: 100 * float(expected[name]) for name in EXPECTED}
+        found["expected"] = {name: 100 * float(expected[name]) for name in EXPECTED}
     if prior is not None:
-        told["class_prior"] = prior | {"true": true_prior(truth, truth)}
+        found["class_prior"] = prior | {"true": true_prior(truth, truth)}
     if unadapted is not None:
-        told["right"][UNADAPTED] = np.asarray(unadapted) == truth
-    return told
+        found["right"][UNADAPTED] = np.asarray(unadapted) == truth
+    return found
 
 
 def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
@@ -304,7 +308,7 @@ def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
 
 
 def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
-    """Measure the accuracy with random labels, averaged over draws, and true proportions."""
+    """Return accuracy with random labels, averaged over draws, and with true proportions."""
     draw = cell.draw(sets, 0)
     (_, y), (_, truth) = draw
     found = {
@@ -321,7 +325,9 @@ def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
 def score_unlabelled(draw: Draw, n: int, seed: int) -> float:
     """Fit with the labels of n random target documents; the accuracy of all others in percent."""
     truth = draw[1][1]
-    order = np.random.default_rng(seed).permutation(len(truth))  # fewer labels are among more
+    order = np.random.default_rng(seed).permutation(
+        len(truth)
+    )  # nested: 25 labels are among the 50
     known: list[str | None] = [None] * len(truth)
     for row in order[:n]:
         known[row] = str(truth[row])
@@ -347,7 +353,7 @@ def measure(cell: Cell, found: Found) -> Row:
         "plain": mcnemar(best.right, found["plain"].right),
         "rival": mcnemar(best.right, found[rival].right),
     }
-    return row | measure_told(best, row["p"])
+    return row | measure_diagnostics(best, row["p"])
 
 
 def measure_method(answers: Answers) -> Row:
@@ -362,23 +368,22 @@ def measure_method(answers: Answers) -> Row:
     return {name: None if value is None else round(value, 4) for name, value in found.items()}
 
 
-def measure_told(best: Answers, p: Row) -> Row:
+def measure_diagnostics(best: Answers, p: Row) -> Row:
     """Return figures of the diagnostics of best, and a test against its unadapted labels."""
     row: Row = {"expected": None, UNADAPTED: None}
-    if all("expected" in told for told in best.told):
+    if all("expected" in one for one in best.diagnostics):
         row["expected"] = {
-            name: mean_of(told["expected"][name] for told in best.told) for name in EXPECTED
+            name: mean_of(one["expected"][name] for one in best.diagnostics) for name in EXPECTED
         }
-    if all(UNADAPTED in told["right"] for told in best.told):
-        unadapted = np.concatenate([told["right"][UNADAPTED] for told in best.told])
+    if all(UNADAPTED in one["right"] for one in best.diagnostics):
+        unadapted = np.concatenate([one["right"][UNADAPTED] for one in best.diagnostics])
         row[UNADAPTED] = 100 * float(np.mean(unadapted))
         p[UNADAPTED] = mcnemar(best.right, unadapted)
-    row["told"] = [
-        told
-        | {"right": {name: 100 * float(np.mean(right)) for name, right in told["right"].items()}}
-        for told in best.told
+    row["diagnostics"] = [
+        one | {"right": {name: 100 * float(np.mean(right)) for name, right in one["right"].items()}}
+        for one in best.diagnostics
     ]
-    first = row["told"][0]
+    first = row["diagnostics"][0]
     return row | {
         "priors": {
             name: first["right"][name] - first["accuracy"]
@@ -446,7 +451,7 @@ def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
         },
         "priors": {name: mean_of(gains) if gains else None for name, gains in several.items()},
         "interval": summarise_interval(
-            [told for row in rows for told in row["told"] if "expected" in told]
+            [one for row in rows for one in row["diagnostics"] if "expected" in one]
         ),
     }
 
@@ -455,10 +460,8 @@ def summarise_interval(draws: Sequence[Row]) -> Row:
     """Return how often the interval of the expected accuracy covers the true one."""
     if not draws:
         return {"draws": 0, "covered_percent": None, "too_high": None}
-    inside = [
-        told["expected"]["low"] <= told["accuracy"] <= told["expected"]["high"] for told in draws
-    ]
-    too_high = mean_of(told["expected"]["value"] - told["accuracy"] for told in draws)
+    inside = [one["expected"]["low"] <= one["accuracy"] <= one["expected"]["high"] for one in draws]
+    too_high = mean_of(one["expected"]["value"] - one["accuracy"] for one in draws)
     return {"draws": len(draws), "covered_percent": 100 * mean_of(inside), "too_high": too_high}
 
 
@@ -473,7 +476,7 @@ def is_below(row: Row, other: str) -> bool:
 
 
 def deficit(row: Row, other: str) -> float:
-    """Subtract the accuracy of best from that of another."""
+    """Return the accuracy of another method minus that of best."""
     theirs = (
         row[UNADAPTED]
         if other == UNADAPTED
@@ -483,7 +486,7 @@ def deficit(row: Row, other: str) -> float:
 
 
 def mean_of(values: Any) -> float:
-    """Take the mean of numbers that may come one by one."""
+    """Return the mean of an iterable of numbers."""
     return float(np.mean(list(values)))
 
 
@@ -558,9 +561,9 @@ def show_cells(rows: Sequence[Row]) -> str:
             part(best["auc"]),
         ]
         gains = [signed(row["priors"].get(one)) for one in PRIORS]
-        beside = [points(row[UNADAPTED]), points(row[OWN_LABELS]), below or "-", *gains]
+        more = [points(row[UNADAPTED]), points(row[OWN_LABELS]), below or "-", *gains]
         lines.append(
-            [row["cell"], str(row["documents"]), *figures, *beside, *sure, f"{best['seconds']:.1f}"]
+            [row["cell"], str(row["documents"]), *figures, *more, *sure, f"{best['seconds']:.1f}"]
         )
     marks = ", ".join(f"{mark}: {other}" for other, mark in MARKS.items())
     words = "source and true prior: points that best gains with these class proportions, first draw"

@@ -1,8 +1,8 @@
 """The cells of the benchmark robust: families of data sets, sizes and class proportions.
 
 Labels of the four domains of reviews are used as source labels only, except in the family
-"domains". A cell with
-a small target is drawn several times, so that every cell has some hundreds of answers.
+"domains". A cell with a small target is drawn several times, so that every cell has some hundreds
+of answers.
 """
 
 import csv
@@ -35,9 +35,9 @@ RARE, RARE_IN_TARGET, RARE_OF_TWO = 0.014, 0.003, 0.02
 FLIPPED = (1 / 3, 2 / 3)
 FLIPPED_NEUTRAL = (0.1, 0.45)
 REPEATS = ((50, 8), (300, 3))
-"""A target of up to so many documents is drawn so many times; a larger one once."""
-LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
-"""With a source of so many documents draws are fewer, because rivals take minutes for each."""
+"""Largest target, and the number of its draws; a larger one is drawn once."""
+SLOW_SOURCE = 2000  # documents, with which rivals take minutes for each draw
+SLOW_REPEATS = {8: 2, 3: 1, 1: 1}  # fewer draws instead
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ class Cell:
     source_shares: Shares | None = None
     target_shares: Shares | None = None
     words: str = ""
-    """What is special about its shares."""
+    """A description of its shares."""
 
     @property
     def name(self) -> str:
-        """Make the name in tables and in the file of rivals; no two cells have one name."""
+        """Return the unique name in tables and in the file of rivals."""
         sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
         special = f", {self.words}" if self.words else ""
         return f"{self.family}: {self.source}-{self.target} {sizes}{special}"
 
     @property
     def repeats(self) -> int:
-        """Tell how many times the cell is drawn."""
+        """Return the number of draws."""
         times = next(
             (
                 times
@@ -75,7 +75,7 @@ class Cell:
             ),
             1,
         )
-        return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
+        return SLOW_REPEATS[times] if (self.n_source or 0) >= SLOW_SOURCE else times
 
     def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
         """Draw source and target, seeded by the name of the cell and the number of the draw."""
@@ -97,13 +97,13 @@ def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[in
         for label, size in zip(shares, np.diff(ends).tolist(), strict=True):
             of_class = rng.permutation(np.flatnonzero(labels == label))
             assert len(of_class) >= size, (
-                f"{len(of_class)} documents of {label}, and {size} are wanted"
+                f"{len(of_class)} documents of {label}, but {size} are needed"
             )
             chosen.append(of_class[:size])
         if ends[-1] < n:
             others = rng.permutation(np.flatnonzero(~np.isin(labels, list(shares))))[: n - ends[-1]]
             assert len(others) == n - ends[-1], (
-                f"{len(others)} documents of other classes, and {n - ends[-1]} are wanted"
+                f"{len(others)} documents of other classes, but {n - ends[-1]} are needed"
             )
             chosen.append(others)
         rows = rng.permutation(np.concatenate(chosen))
@@ -192,7 +192,7 @@ def short() -> Iterator[Cell]:
 
 
 def short_3() -> Iterator[Cell]:
-    """Make the same with a neutral class."""
+    """Return cells of very short texts with a neutral class as well."""
     yield from _short("short 3", of_three(1 / 3), of_three, " 3")
 
 
@@ -352,7 +352,7 @@ def load_sets() -> dict[str, Labelled]:
 
 
 def read_lines(folder: Path) -> Labelled:
-    """Read a review per line, each text once; empty lines are none."""
+    """Read a review per line, each text once, without empty lines."""
     found: dict[str, str] = {}
     for label in ("positive", "negative"):
         path = folder / f"{label}.txt"

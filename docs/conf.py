@@ -64,7 +64,7 @@ HIDDEN = {
 
 
 def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """What every estimator of scikit-learn has is described there."""
+    """Skip members that every estimator of scikit-learn has."""
     return True if name in HIDDEN else None
 
 

@@ -23,12 +23,12 @@ def find_commands() -> dict[str, Any]:
 
 
 def fill_options(page: str) -> str:
-    """The page with the tables of a command in each place that asks for them."""
+    """Return the page, with the tables of a command in each place that asks for them."""
     return PLACE.sub(lambda place: "\n".join(describe_options(find_commands()[place[1]])), page)
 
 
 def describe_options(command: Any) -> Iterator[str]:
-    """A table of the parameters of a command for each panel of its help."""
+    """Yield the lines of a table of parameters for each panel of a command's help."""
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     panels = dict.fromkeys(getattr(one, "rich_help_panel", None) for one in shown)
     for panel in panels:
@@ -40,7 +40,7 @@ def describe_options(command: Any) -> Iterator[str]:
 
 
 def names(parameter: Any) -> str:
-    """The argument in capitals; an option with its other spellings and what follows it."""
+    """Return an argument in capitals, or an option with all spellings and its value."""
     if parameter.param_type_name == "argument":
         return f"`{(parameter.metavar or parameter.name).upper()}`"
     takes_value = not getattr(parameter, "is_flag", False)

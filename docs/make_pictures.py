@@ -38,7 +38,7 @@ SANS, MONO = (
 
 
 def make_pictures() -> dict[str, str]:
-    """The pictures by the names of their files."""
+    """Return the pictures by the names of their files."""
     return {
         "how-flow.svg": picture("From texts to labels", 440, draw_flow()),
         "how-ngrams.svg": picture(
@@ -79,7 +79,7 @@ def box(
     fill: str = PAPER,
     stroke: str = LINE,
 ) -> Markup:
-    """A frame around lines of text, the first of them strong."""
+    """Return a frame around lines of text, the first of them bold."""
     parts = [shape("rect", x=x, y=y, width=width, height=height, rx=6, fill=fill, stroke=stroke)]
     for number, line in enumerate(lines):
         style = {"font_weight": 600} if number == 0 else {"fill": GREY, "font_size": 12}
@@ -89,7 +89,7 @@ def box(
 
 
 def arrow(*points: tuple[float, float], colour: str = GREY) -> Markup:
-    """A line through the points, with a head at the last one."""
+    """Return an arrow through the points, with its head at the last one."""
     (x0, y0), (x, y) = points[-2:]
     dx, dy = np.sign(x - x0), np.sign(y - y0)
     line = " ".join(f"{a:g},{b:g}" for a, b in points)
@@ -175,7 +175,8 @@ def draw_ngrams(*texts: str) -> Iterator[Markup]:
             )
     found = gs.StringKernel(ngram_range=(LENGTH, LENGTH)).gram(list(texts))
     value = normalize_gram(found)[0, 1]
-    formula = f"{found[0, 1]} / \N{SQUARE ROOT}({found[0, 0]} \N{MULTIPLICATION SIGN} {found[1, 1]}) = {value:.2f}"
+    product = f"{found[0, 0]} \N{MULTIPLICATION SIGN} {found[1, 1]}"
+    formula = f"{found[0, 1]} / \N{SQUARE ROOT}({product}) = {value:.2f}"
     yield words(20, 200, f"{found[0, 1]} in common", fill=COLOURS["good"], font_weight=600)
     yield words(500, 200, f"similarity {formula}", text_anchor="end")
 
@@ -251,7 +252,7 @@ def stages() -> list[tuple[str, gs.TransductiveClassifier]]:
 
 
 def draw_rounds() -> Iterator[Markup]:
-    """A bar for each target document and stage, to the right for good, to the left for bad."""
+    """Draw a bar per target document and stage, to the right for good, to the left for bad."""
     top, step = 62, 34
     for row, text in enumerate(TARGET):
         yield words(150, top + step * row + 19, text, text_anchor="end", font_size=12.5)

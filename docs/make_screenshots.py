@@ -76,7 +76,7 @@ def read_labels(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Walked:
-    """What a walk met."""
+    """The findings of a walk through the page."""
 
     command: str
     """That the page gave to copy."""
@@ -149,7 +149,7 @@ def open_browser() -> Iterator[Browser]:
 
 
 def new_page(browser: Browser, width: int, height: int, scheme: str = "light") -> Page:
-    """A page that may use the clipboard."""
+    """Return a page that may use the clipboard."""
     size: Any = {"width": width, "height": height}
     context = browser.new_context(
         viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
@@ -179,7 +179,7 @@ def picture_steps(browser: Browser, pictures: Path) -> None:
 
 
 def picture_documents(browser: Browser) -> None:
-    """The two pictures of docs/report.md."""
+    """Take the two pictures of docs/report.md."""
     right = {
         f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
     }

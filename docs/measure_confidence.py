@@ -1,4 +1,4 @@
-"""Print the table of docs/confidence.md: how many labels are right, by confidence.
+"""Print the table of confidence in docs/reproducing.md: how many labels are right.
 
 Covers the paper's twelve settings with one source. Run python docs/measure_confidence.py DATA,
 where DATA is the folder written by gramshift fetch sentiment; it takes about two minutes and 1 GB.

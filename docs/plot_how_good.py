@@ -26,18 +26,18 @@ TITLES = {
 SIZES = {"50 to 200 labelled documents": (0, 500), "1000 and more": (500, 10**9)}
 SHOWN = {"tfidf": ("tf-idf + logistic regression", "#8a8a8a"), "best": ("Gramshift", "#b2182b")}
 OWN = ("learning from the target's own labels", "#2b6cb0")
-FEWEST = 200  # target documents; with fewer nothing is adapted
+MIN_TARGET = 200  # documents; with fewer nothing is adapted
 
 
 def group(rows: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, float | None]]]:
-    """The means by family and size of the source, of cells with enough target documents."""
+    """Return means by family and source size, of cells with at least MIN_TARGET documents."""
     result = []
     for family, title in TITLES.items():
         for size, (low, high) in SIZES.items():
             mine = []
             for row in rows:
                 n_source = 10**6 if row["n_source"] is None else row["n_source"]
-                enough = row["n_target"] is None or row["n_target"] >= FEWEST
+                enough = row["n_target"] is None or row["n_target"] >= MIN_TARGET
                 if row["family"] == family and low < n_source <= high and enough:
                     mine.append(row)
             if not mine:
@@ -59,7 +59,7 @@ def group(rows: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, float | 
 
 
 def draw(groups: list[tuple[str, str, dict[str, float | None]]]) -> Figure:
-    """A line per family and size: a dot for each method, and one for the ceiling."""
+    """Draw a line per family and size, with a dot for each method and the ceiling."""
     figure = Figure(figsize=(9, 0.42 * len(groups) + 1.6), layout="constrained")
     axes = figure.subplots()
     for place, (_, _, means) in enumerate(reversed(groups)):

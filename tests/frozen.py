@@ -1,8 +1,9 @@
-"""Results that a refactoring must not change: ``python tests/frozen.py record FILE``, and later ``check FILE``.
+"""Results that a refactoring must not change: ``python tests/frozen.py record FILE``.
 
-The demo corpus and two pairs of reviews: labels, scores, probabilities, class proportions, expected accuracy and explanations
-of the default, labels and scores of the paper's stages and of the systems in its tables. With ``--reproduce`` also the
-results of ``gramshift reproduce``.
+Later, ``check FILE`` compares. For the demo corpus and two pairs of reviews these are labels,
+scores, probabilities, class proportions, expected accuracy and explanations of the default, and
+labels and scores of the paper's stages and of the systems in its tables. With ``--reproduce`` the
+results of ``gramshift reproduce`` are included.
 """
 
 import csv
@@ -116,7 +117,7 @@ def reproduce():
 
 
 def compare(kept, found, path=""):
-    """Return where two results differ: numbers by more than 1e-9 of the larger, anything else at all."""
+    """Return where results differ; numbers may, by up to 1e-9 of the larger."""
     if isinstance(kept, float) and isinstance(found, float | int):
         return (
             []

@@ -1,6 +1,7 @@
-"""The preset "best", line by line, with loops; texts and labels in, labels, scores and shares of the target out.
+"""The preset "best", line by line, with loops, from texts to labels, scores and proportions.
 
-Numbers that were chosen on development data are those of the source, as the preset's parameters are.
+Constants that were chosen on development data are those of the source code, like the preset's
+parameters.
 """
 
 from collections import defaultdict
@@ -32,9 +33,10 @@ TINY = 1e-9  # the least probability whose logarithm is asked for
 
 
 def weight(gram, sets, classes, idf, by_class, n_source=None):
-    """log(N / df) ** idf * (largest |log of odds| over classes) ** by_class; classes are None where unknown.
+    """Return log(N / df) ** idf * (largest |log of odds| over classes) ** by_class.
 
-    With n_source also times the share of documents that have it in source or target, the smaller over the larger.
+    Unknown classes are None. With n_source the weight is multiplied by the smaller over the larger
+    of the shares of source and target documents that have the n-gram.
     """
     having = [gram in one for one in sets]
     if by_class and sum(having) < 2:
@@ -71,9 +73,10 @@ def similarity(sets, classes, **powers):
 
 
 def train(views, classes, rows, n_classes, alpha, **powers):
-    """Scores of all documents by ridge regression on ``rows``, which have classes; others have None.
+    """Return scores of all documents by ridge regression on ``rows``, which have classes.
 
-    What is learnt is +1 and -1 beside the mean of these; a document that is like no other scores the mean.
+    The targets are +1 and -1 minus their mean, and a document similar to no other scores the mean.
+    The classes of all other documents are None.
     """
     grams = [similarity(sets, classes, **powers) for sets in views]
     k = np.mean(grams, axis=0)
@@ -84,10 +87,10 @@ def train(views, classes, rows, n_classes, alpha, **powers):
 
 
 def by_halves(views, classes, rows, m, order, **options):
-    """Scores by what the other half teaches, of ``rows``; all other documents have the mean of what both halves teach.
+    """Return two-fold cross-validated scores of ``rows``; all others have the mean of both folds.
 
-    ``order`` has the place of each document when all are sorted by their digests. The documents of a class that come first
-    in it, of the m of the source, are one half; of the target they are the other.
+    ``order`` has the place of each document when all are sorted by their digests. One half has the
+    first documents of each class among the m of the source, and the last ones of the target.
     """
     groups, fold = defaultdict(list), {}
     for i in sorted(rows, key=lambda i: order[i]):
@@ -130,9 +133,10 @@ def middle(values):
 
 
 def drift(listed, n_source):
-    """How far frequencies of words and pairs of words have drifted; ``listed`` has the words of each document.
+    """Return the drift of the frequencies of words and pairs of words.
 
-    A word that always stands before the same one is no other n-gram than the pair of both.
+    ``listed`` has the words of each document. A word that is always followed by the same one is
+    the same n-gram as the pair of both.
     """
     counts, longer = defaultdict(lambda: defaultdict(int)), defaultdict(list)
     for doc, one in enumerate(listed):
@@ -184,9 +188,10 @@ def temper(probabilities, before):
 
 
 def errors_of(probabilities, counts, drift):
-    """How much the share of a class changes if its documents look less, or more, like it than they should.
+    """Return how much the share of a class changes with evidence that is too weak or too strong.
 
-    ``counts`` are those of the source's classes. Evidence leans towards the source's share, or either way from there.
+    ``counts`` are those of the source's classes. Evidence leans towards the source's share, or
+    either way from there.
     """
     before = [count / sum(counts) for count in counts]
     estimated = em(probabilities, before)
@@ -214,7 +219,7 @@ def errors_of(probabilities, counts, drift):
 
 
 def limits_of(before, unadapted, errors):
-    """Of three classes or more, one whose error is large grows no further than its part of the unadapted labels."""
+    """Cap an uncertain class, of three or more, by its share of the unadapted labels."""
     guarded = [len(before) > 2 and error > GUARDED_ERROR for error in errors]
     return [
         max(b, u) if limited else 1.0
@@ -223,7 +228,7 @@ def limits_of(before, unadapted, errors):
 
 
 def shrink(shares, before, errors, limits):
-    """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
+    """Shrink each difference from the source's share by a part of its error, up to the cap."""
     used = []
     for share, b, error, limit in zip(shares, before, errors, limits, strict=True):
         left = max(0.0, abs(share - b) - SHRINKAGE * error)
@@ -232,7 +237,7 @@ def shrink(shares, before, errors, limits):
 
 
 def estimate_again(shares, first, before):
-    """What was estimated first, half of the way back to the source's shares where later classifiers want to go back."""
+    """Return the first estimate, moved half of the way back where later classifiers go back."""
     found = [
         (s + f) / 2 if abs(s - b) < abs(f - b) else f
         for s, f, b in zip(shares, first, before, strict=True)
@@ -273,7 +278,7 @@ def meet(logits, shares):
 
 
 def slope(scores, by_half):
-    """How much larger scores are than those by half of the documents: at least as large, and twice at most."""
+    """Return the ratio of scores to those by half of the documents, between 1 and 2."""
     across = up = 0.0
     for column, half in zip(scores.T, by_half.T, strict=True):
         for score, one in zip(column, half, strict=True):
@@ -283,7 +288,7 @@ def slope(scores, by_half):
 
 
 def best(source, labels, target, *, ngram_range, **options):
-    """The same for documents some of which share nothing with the source: these have no scores, and change no others."""
+    """Fit documents of which some share nothing with the source; these do not affect others."""
     views = views_of([*source, *target], ngram_range)
     known = [set().union(*sets[: len(source)]) for sets in views]
     rows = [
@@ -310,7 +315,7 @@ def views_of(texts, ngram_range):
 
 
 def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
-    """labels are class numbers; ``added`` has the share of the target that joins after each round."""
+    """Fit with class numbers; ``added`` has the share of the target that joins after each round."""
     texts, views = (
         [prepare(text) for text in [*source, *target]],
         views_of([*source, *target], ngram_range),

@@ -5,7 +5,8 @@ import fsspec
 import numpy as np
 import pytest
 
-from gramshift.files import identify, is_unchanged, npy_file, replaced_file
+from gramshift.files import identify, is_unchanged, replaced_file
+from gramshift.kernels.gram import npy_file
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path):

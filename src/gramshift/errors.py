@@ -1,8 +1,8 @@
-"""Errors caused by the user's input: each says what was given, what is allowed and what to type.
+"""Errors caused by the user's input: each shows what was given, what is allowed and what to type.
 
 All are :class:`GramshiftError` and also the matching built-in error, so ``except ValueError``
-works.
-An error of any other class is a bug of the package, or an error of the system such as a full disk.
+works. An error of any other class is a bug of the package, or an error of the system such as a
+full disk.
 """
 
 

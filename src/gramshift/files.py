@@ -1,7 +1,6 @@
 """Files on a disk or, through fsspec, at a URL, which appear only when they are complete."""
 
 import errno
-import math
 import os
 import stat
 from collections.abc import Iterator
@@ -11,10 +10,6 @@ from hashlib import file_digest
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO, Self
-
-import numpy as np
-from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from gramshift.errors import GramshiftError, InputError, MissingPackageError
 
@@ -68,7 +63,7 @@ def locate(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def naming_url(name: str) -> Iterator[None]:
-    """Turn the errors of a remote file system, of whatever class, into one line with the URL."""
+    """Turn errors of a remote file system, of any class, into one line that names the URL."""
     try:
         yield
     except GramshiftError:
@@ -231,7 +226,7 @@ class _LocalPart:
 
     def close(self) -> None:
         """Remove the file unless it was renamed."""
-        with suppress(OSError):  # an earlier error says more
+        with suppress(OSError):  # an earlier error is the one to raise
             if self._file is not None:
                 self._file.close()
         if self._partial in UNFINISHED:
@@ -277,36 +272,8 @@ class _RemotePart:
         """Remove the file unless it was renamed."""
         if self._is_renamed:
             return
-        with suppress(Exception):  # an earlier error says more
+        with suppress(Exception):  # an earlier error is the one to raise
             if self._file is not None:
                 self._file.close()
         with suppress(Exception):
             self._system.rm(self._partial)
-
-
-@contextmanager
-def npy_file(
-    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any
-) -> Iterator[NDArray[Any]]:
-    """Open a memory-mapped .npy file that gets its name when it is complete.
-
-    Its space is reserved first, so that a full disk is an error before any work.
-    """
-    with replaced_file(path) as file:
-        head = {
-            "descr": npy.dtype_to_descr(np.dtype(dtype)),
-            "fortran_order": False,
-            "shape": shape,
-        }
-        npy.write_array_header_1_0(file, head)
-        file.flush()
-        if 0 in shape:  # nothing to map
-            yield np.empty(shape, dtype)
-            return
-        offset = file.tell()
-        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, offset + n_bytes)
-        array = np.memmap(file, dtype, "r+", offset, shape)
-        yield array
-        array.flush()

@@ -22,12 +22,9 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
 
     def compile_for(function: Callable[..., Any], *, cache: bool) -> Any:
         compiled = njit(cache=cache, **options)(function)
-        for signature in (
-            signatures if hasattr(compiled, "compile") else ()
-        ):  # a plain function under NUMBA_DISABLE_JIT
-            compiled.compile(
-                signature
-            )  # read-only arrays and other types are compiled when they come
+        if hasattr(compiled, "compile"):  # not under NUMBA_DISABLE_JIT
+            for signature in signatures:  # read-only arrays and other types are compiled at a call
+                compiled.compile(signature)
         return compiled
 
     def compile_now(function: Callable[..., Any]) -> Any:

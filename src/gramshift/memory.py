@@ -56,7 +56,7 @@ PAGE_BYTES = 100 << 20  # of a report, without its longest text
 START_SECONDS = 3.0
 SERIAL_SECONDS = 8.5e-7  # for a character that is read, checked and written, on one core
 LINEAR_SECONDS = 1.6e-6  # for a character in training
-STEADY_DOCUMENTS = 10_000  # more of them take more steps of training
+BASE_STEPS_DOCUMENTS = 10_000  # more of them take more steps of training
 NGRAM_SECONDS = 5e-8
 CELL_SECONDS = 8e-8
 CUBE_SECONDS = 2e-11  # for solving: documents cubed
@@ -111,7 +111,7 @@ def require(what: str, needed: int, limit: int, advice: str) -> None:
 def check_address_space() -> None:
     """Raise a MemoryError if this process has too few addresses to load its libraries.
 
-    Loading them would fail in their own words.
+    Loading them would fail with errors that users do not understand.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
     if 0 <= limit < MIN_ADDRESS_BYTES:
@@ -212,7 +212,7 @@ def estimate(work: Work, *, linear: bool) -> Needs:
     if linear:
         per_length = LISTED_BYTES * n_characters
         fit = per_length * (work.n_lengths + 2 * work.n_classes - 1)
-        steps = max(1.0, n / STEADY_DOCUMENTS) ** 0.25
+        steps = max(1.0, n / BASE_STEPS_DOCUMENTS) ** 0.25
         seconds = LINEAR_SECONDS * steps * n_characters * work.n_fits
     else:
         index = NGRAM_BYTES * n_ngrams

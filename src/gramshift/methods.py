@@ -70,9 +70,8 @@ class Method:
         self.check()
         options = self.options | (self.unadapted if source_only else {}) | options
         if self.is_own:
-            from gramshift.model.classifier import (
-                TransductiveClassifier,
-            )  # slow, and not needed for --help
+            # slow to import, and not needed for --help
+            from gramshift.model.classifier import TransductiveClassifier
 
             return TransductiveClassifier(**options)
         return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**options)

@@ -1,4 +1,4 @@
-"""Progress as one line in a terminal or in a notebook, if somebody is looking."""
+"""Progress as one line in a terminal or in a notebook."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ def shown_progress(wanted: bool, given: Progress | None) -> Iterator[Progress | 
 
 
 class Steps:
-    """The steps of a run and how far it is, from what its stages report.
+    """The steps of a run and how far it is, according to the reports of its stages.
 
     With a ``plan`` of stages in their order, the line begins with the number of the step and
     never goes back: stages of an earlier step, or of none, belong to the current one.
@@ -37,7 +37,7 @@ class Steps:
         self._rounds = (0, 0)  # done, total
 
     def follow(self, stage: str, done: int, total: int) -> tuple[str, float]:
-        """Take in a report; return the words to show and the fraction done, 0 to 1."""
+        """Process a report; return the words to show and the fraction done, 0 to 1."""
         step = STAGES[stage]
         fraction = min(1.0, done / max(1, total))
         if stage == ROUNDS:  # it encloses the steps that follow: n-grams are found within a round

@@ -1,4 +1,4 @@
-"""The resources of a computation: threads, memory, and who follows its progress."""
+"""The resources of a computation: threads, memory and a callback for progress."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -10,7 +10,7 @@ from typing import Any
 from gramshift.errors import InputError
 
 MEGABYTE = 10**6
-MAX_DEPTH = 20  # lists in lists; files of ours have 5
+MAX_DEPTH = 20  # of nested lists; our files have 5
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -25,7 +25,7 @@ class NotRegularError(InputError):
 
 
 class NotJSONError(InputError):
-    """A file of ours that should be JSON and is not."""
+    """A file of ours that is not the JSON that it should be."""
 
 
 def open_regular(path: str | os.PathLike[str], *, follow: bool = False) -> BufferedReader:

@@ -15,10 +15,10 @@ from rich.cells import cell_len, set_cell_size
 
 from gramshift.errors import InputError
 
-MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table of classes; characters
-_HIDDEN = re.compile(
-    r"[\x00-\x1f\x7f-\U0010ffff]"
-)  # these and a few others are looked at one by one
+MAX_TABLE_CLASSES = 12  # more classes are listed in one line
+MAX_CLASS_COLUMNS = 30  # of the name of a class in the table
+# a superset of the characters to hide, each of which is then checked
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")
 
 
 def shorten(text: str, most: int) -> str:
@@ -45,7 +45,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def quote_word(word: str) -> str:
-    """Quote a word for a shell; characters that are not printable become bytes, $'\\xc2'."""
+    r"""Quote a word for a shell; characters that are not printable become bytes, $'\xc2'."""
     if word.isprintable():
         return shlex.quote(word)
     shown = (
@@ -59,7 +59,7 @@ def quote_word(word: str) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A line for people, and how it looks where somebody is looking."""
+    """A line for people, and its style in a terminal."""
 
     words: str
     style: str = ""
@@ -75,9 +75,7 @@ class Line:
 
 def say(words: str) -> None:
     """Write one line to stderr; control characters in it have no effect."""
-    if hasattr(
-        sys.stderr, "rich_proxied_file"
-    ):  # a progress line is shown: rich wraps what is printed above it
+    if hasattr(sys.stderr, "rich_proxied_file"):  # rich shows a progress line and wraps the text
         print(visible(words), file=sys.stderr)
     else:
         tell([Line(words)])
@@ -90,7 +88,7 @@ def tell(lines: Iterable[Line]) -> None:
     if is_terminal(sys.stderr):
         _print_styled(lines, stderr=True)
         return
-    with suppress(OSError):  # where words go to a full disk, the work is not lost
+    with suppress(OSError):  # a full disk must not stop the work
         for line in lines:
             print(line.plain(), file=sys.stderr)
 
@@ -134,9 +132,7 @@ def print_json(value: Any) -> None:
 
 def _write(text: str) -> None:
     require_stdout("what was found is printed there")
-    print(
-        text, flush=True
-    )  # an error of a full disk or a closed pipe is raised here, not when Python ends
+    print(text, flush=True)  # so that a full disk is an error here, and not when Python ends
 
 
 def require_stdout(why: str) -> None:
@@ -178,8 +174,8 @@ def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
 
 def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -> list[str]:
     """Return a table of the classes: documents with each label, and proportions in the domains."""
-    if len(labels) > MOST_CLASSES:
-        return [counts_in_words(labels, MOST_CLASSES)]
+    if len(labels) > MAX_TABLE_CLASSES:
+        return [counts_in_words(labels, MAX_TABLE_CLASSES)]
     n_target, n_source = sum(labels.values()), sum((source or {}).values())
     rows: list[tuple[str, ...]] = [
         ("class", "labels", "target", "source") if source else ("class", "labels", "share")
@@ -187,7 +183,7 @@ def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -
     for name, count in labels.items():
         more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
         rows.append(
-            (shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more)
+            (shorten(name, MAX_CLASS_COLUMNS), str(count), f"{count / max(1, n_target):.0%}", *more)
         )
     width = max(cell_len(row[0]) for row in rows)
     return [

@@ -6,7 +6,7 @@ import pytest
 
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 
 
 def test_models_are_regular_files(tmp_path):
@@ -20,7 +20,7 @@ def test_models_are_regular_files(tmp_path):
 @pytest.mark.parametrize("content", [b"[" * 10**5, b"\xff", b"[]", b""])
 def test_kept_results_that_cannot_be_read_are_found_again(tmp_path, content):
     """Issue 19, D7."""
-    kept = Kept(tmp_path)
+    kept = ResultStore(tmp_path)
     kept.save("a", {"x": 1}, [1, 2])
     assert kept.load("a", {"x": 1}) == [1, 2]
     (tmp_path / "a.json").write_bytes(content)
@@ -28,7 +28,7 @@ def test_kept_results_that_cannot_be_read_are_found_again(tmp_path, content):
 
 
 def test_kept_results_behind_a_pipe_or_a_link_are_found_again(tmp_path):
-    kept = Kept(tmp_path)
+    kept = ResultStore(tmp_path)
     kept.save("a", {}, 1)
     (tmp_path / "b.json").symlink_to("a.json")
     os.mkfifo(tmp_path / "c.json")

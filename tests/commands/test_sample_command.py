@@ -148,7 +148,7 @@ def test_the_label_that_was_found_last_is_shown(gramshift, folder):
     [
         (
             ("films.csv", "-o", "x.csv"),
-            "films.csv has no column confidence, which tells what is doubtful",
+            "films.csv has no column confidence, which shows the doubtful documents",
         ),
         (
             ("films.csv", "--random", "500", "-o", "x.csv"),

@@ -10,12 +10,12 @@ from gramshift.evaluate.amazon5 import (
     DOMAINS,
     PAIRS,
     PUBLISHED,
-    beside_published,
     load_amazon5,
     parse_pairs,
     run_amazon5,
+    with_published,
 )
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 from small_demo import load_demo
 
 
@@ -68,13 +68,13 @@ def test_reviews_are_lines(data):
 
 def test_what_stands_beside_the_published_figures(data, tmp_path):
     found = run_amazon5(
-        data, [("B", "D"), ("K", "V")], ["tfidf", "nbsvm"], kept=Kept(tmp_path / "parts")
+        data, [("B", "D"), ("K", "V")], ["tfidf", "nbsvm"], kept=ResultStore(tmp_path / "parts")
     )
     corpus = load_amazon5(data, "BD", lambda words: None)
     source, target = corpus.domains["B"], corpus.domains["D"]
     clf = gs.baselines.TfidfLogistic().fit(source.texts, source.codes, target=target.texts)
     right = 100 * np.mean(clf.transduction_ == target.codes)
-    heading, lines = beside_published(found)
+    heading, lines = with_published(found)
     assert heading[:2] == ["", "HATN, published"]
     assert [line[0] for line in lines] == ["B-D", "K-V", "mean"]
     assert lines[0][1:3] == ["87.70", f"{right:.2f} ({right - 87.7:+.2f})"]

@@ -33,7 +33,7 @@ from gramshift.evaluate.comparison_files import (
     write_plot,
 )
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
 from small_demo import load_demo
 
@@ -372,12 +372,12 @@ def test_few_documents_are_no_proof():
 
 
 def test_a_kept_result_that_was_changed_is_not_taken(tmp_path):
-    Kept(tmp_path).save("one", {"a": 1}, [1, 2])
-    assert Kept(tmp_path).load("one", {"a": 1}) == [1, 2]
-    assert Kept(tmp_path).load("one", {"a": 2}) is None
+    ResultStore(tmp_path).save("one", {"a": 1}, [1, 2])
+    assert ResultStore(tmp_path).load("one", {"a": 1}) == [1, 2]
+    assert ResultStore(tmp_path).load("one", {"a": 2}) is None
     path = tmp_path / "one.json"
     path.write_text(path.read_text().replace("[1, 2]", "[1, 3]"))
-    assert Kept(tmp_path).load("one", {"a": 1}) is None
+    assert ResultStore(tmp_path).load("one", {"a": 1}) is None
 
 
 def test_settings_whose_names_look_alike_are_kept_apart():
@@ -406,5 +406,5 @@ def test_results_of_other_code_are_not_taken(tmp_path, monkeypatch):
     options = {"target": TARGET, "target_labels": TRUTH, "methods": "tfidf", "folder": tmp_path}
     assert gs.compare(X, Y, **options).n_reused == 0
     assert gs.compare(X, Y, **options).n_reused == 1
-    monkeypatch.setattr("gramshift.evaluate.kept.digest_source", lambda: "other")
+    monkeypatch.setattr("gramshift.evaluate.result_store.digest_source", lambda: "other")
     assert gs.compare(X, Y, **options).n_reused == 0

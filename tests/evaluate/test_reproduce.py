@@ -16,7 +16,7 @@ import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.datasets import reviews as sentiment
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
-from gramshift.evaluate.reproduce import KeptOutcomes, reproduce, run_on_texts
+from gramshift.evaluate.reproduce import OutcomeStore, reproduce, run_on_texts
 from gramshift.evaluate.result_tables import make_tables, to_markdown
 from gramshift.evaluate.results import Outcome, StackedReviews, make_means, make_rows
 from gramshift.evaluate.stages import run_stages
@@ -171,16 +171,16 @@ def test_outcomes_of_other_data_or_other_options_are_not_reused(tmp_path):
     key = {"fields": "text", "presets": 1, "source_only": False}
     data = {"B": "b", "D": "d", "E": "e"}
     outcome = Outcome(cell[0], cell[2], np.array([0.5, -0.25]), 1.0)
-    KeptOutcomes(tmp_path, key, data).save(cell, outcome)
-    other = KeptOutcomes(tmp_path, key, data | {"E": "other"})
+    OutcomeStore(tmp_path, key, data).save(cell, outcome)
+    other = OutcomeStore(tmp_path, key, data | {"E": "other"})
     assert other.load(cell).scores.tolist() == [0.5, -0.25]
-    assert KeptOutcomes(tmp_path, key, data | {"B": "other"}).load(cell) is None
-    assert KeptOutcomes(tmp_path, key | {"presets": 2}, data).load(cell) is None
-    assert KeptOutcomes(tmp_path, key | {"source_only": True}, data).load(cell) is None
-    assert KeptOutcomes(tmp_path, key, data).load((*cell[:2], "tkc")) is None
+    assert OutcomeStore(tmp_path, key, data | {"B": "other"}).load(cell) is None
+    assert OutcomeStore(tmp_path, key | {"presets": 2}, data).load(cell) is None
+    assert OutcomeStore(tmp_path, key | {"source_only": True}, data).load(cell) is None
+    assert OutcomeStore(tmp_path, key, data).load((*cell[:2], "tkc")) is None
     (path,) = tmp_path.iterdir()
     path.write_text(path.read_text().replace("-0.25", "0.25"))
-    assert KeptOutcomes(tmp_path, key, data).load(cell) is None
+    assert OutcomeStore(tmp_path, key, data).load(cell) is None
 
 
 def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import examples
-from gramshift.evaluate.scoring import Clustered, correct_by_holm, differs, interval_of
+from gramshift.evaluate.scoring import ClusterBootstrap, correct_by_holm, differs, interval_of
 
 
 def naive_holm(p_values):
@@ -33,9 +33,9 @@ def test_holm_by_hand():
 def test_cases_of_one_target_get_the_same_documents():
     """Two cases with equal labels of the same documents are no more evidence than one."""
     rows, right = np.arange(200), (np.arange(200) % 3 > 0).astype(float)
-    one = Clustered([rows], ["a"]).means_of([[right]])[0]
-    twice = Clustered([rows, rows], ["a", "a"]).means_of([[right, right]])[0]
-    apart = Clustered([rows, rows], ["a", "b"]).means_of([[right, right]])[0]
+    one = ClusterBootstrap([rows], ["a"]).means_of([[right]])[0]
+    twice = ClusterBootstrap([rows, rows], ["a", "a"]).means_of([[right, right]])[0]
+    apart = ClusterBootstrap([rows, rows], ["a", "b"]).means_of([[right, right]])[0]
     np.testing.assert_allclose(one, twice)
     assert np.std(apart) == pytest.approx(np.std(one) / np.sqrt(2), rel=0.1)
     assert np.std(one) == pytest.approx(
@@ -46,7 +46,7 @@ def test_cases_of_one_target_get_the_same_documents():
 def test_draws_are_counted_by_hand():
     """A document that is drawn twice counts twice, in every case that has it."""
     rows = [np.array([0, 1, 2]), np.array([2, 4])]
-    clusters = Clustered(rows, ["a", "a"], draws=50, seed=3)
+    clusters = ClusterBootstrap(rows, ["a", "a"], draws=50, seed=3)
     generator = np.random.default_rng(3)
     counts = [generator.integers(0, 5, 5).tolist() for _ in range(50)]
     values = [np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0])]
@@ -68,6 +68,6 @@ def test_intervals_and_tests():
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
     assert (
-        Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist()
+        ClusterBootstrap([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist()
         == [1.0] * 2000
     )

@@ -1,4 +1,4 @@
-"""Probabilities on average: as large as the shares of classes, and as sure as labels are expected to be right."""
+"""Mean probabilities equal the class proportions, and mean confidence the expected accuracy."""
 
 import numpy as np
 import pytest

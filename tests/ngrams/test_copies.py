@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ALPHABET, examples
-from gramshift.ngrams.copies import LENGTH, MIN_SIMILARITY, Copy, find_copies, make_sketches
+from gramshift.ngrams.copies import MIN_SIMILARITY, NGRAM_LENGTH, Copy, find_copies, make_sketches
 from small_demo import load_demo
 
 TEXTS = load_demo("kitchen").texts[:80]
@@ -16,7 +16,7 @@ TEXTS = load_demo("kitchen").texts[:80]
 
 def runs(text):
     prepared = " ".join(text.lower().split())
-    return {prepared[i : i + LENGTH] for i in range(len(prepared) - LENGTH + 1)}
+    return {prepared[i : i + NGRAM_LENGTH] for i in range(len(prepared) - NGRAM_LENGTH + 1)}
 
 
 def alike(one, other):
@@ -76,7 +76,9 @@ def test_many_copies_of_one_text_are_compared_with_the_first():
     assert all(one.earlier < one.number for one in found)
 
 
-@given(st.lists(st.text(alphabet=ALPHABET, min_size=LENGTH, max_size=30), min_size=1, max_size=8))
+@given(
+    st.lists(st.text(alphabet=ALPHABET, min_size=NGRAM_LENGTH, max_size=30), min_size=1, max_size=8)
+)
 @examples(20)
 def test_a_sketch_does_not_depend_on_the_texts_beside_it(texts):
     whole = make_sketches(texts)

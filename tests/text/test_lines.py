@@ -1,4 +1,4 @@
-"""Lines for people: words stay whole in a terminal, commands can be copied, colours only where they are wanted."""
+"""Lines for people: whole words in a terminal, commands to copy, colours only if wanted."""
 
 import io
 import os

@@ -174,8 +174,8 @@ class WordNet:
     def senses(self, lemma: str, part: str) -> list[str]:
         """Return keys of a word's senses, the most frequent first."""
         line = self._index.get(part, {}).get(
-            lemma.encode("utf-8", "surrogatepass")
-        )  # lone surrogates are in no word
+            lemma.encode("utf-8", "surrogatepass")  # lone surrogates are in no word
+        )
         if line is None:
             return []
         fields = line.split()

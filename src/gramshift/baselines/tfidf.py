@@ -236,9 +236,7 @@ class NBSVM(Baseline):
         own, kept = coefficients[:, 1], self.interpolation
         mean = np.abs(own).mean()
         prior = np.log(is_class.sum() / (~is_class).sum())
-        threshold = (1 - kept) * mean * prior + kept * intercepts[
-            1
-        ]  # the machine's own belongs to weights that are not used
+        threshold = (1 - kept) * mean * prior + kept * intercepts[1]
         return ratios * ((1 - kept) * mean + kept * own), float(threshold)
 
 

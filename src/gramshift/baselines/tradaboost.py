@@ -138,9 +138,8 @@ class TrAdaBoost(Baseline):
         guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
         if len(state["votes"]):
             second = ((guesses > 0) - 0.5) @ state["votes"]
-            second = np.where(
-                second == 0, np.finfo(float).tiny, second
-            )  # a tie is the second class
+            # a tie is the second class
+            second = np.where(second == 0, np.finfo(float).tiny, second)
         else:
             second = guesses[:, 0]
         return np.column_stack([-second, second])

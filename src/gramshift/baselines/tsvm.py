@@ -68,6 +68,7 @@ class TransductiveSVM(Baseline):
         super()._check_parameters()
 
     def fit(self, X: Any, y: Any, *, target: Any = None) -> "TransductiveSVM":
+        """Learn from X and the target as other baselines do, and set ``assigned_``."""
         super().fit(X, y, target=target)
         if self.adapt:
             self.assigned_ = self.classes_[self._state["assigned"]]
@@ -135,9 +136,8 @@ class Machine:
         """
         n = len(signs)
         gram = np.ascontiguousarray(self.gram[:n, :n])
-        weights = np.minimum(
-            np.maximum(signs * self.weights[:n], 0), most
-        )  # 0 after a change of sign
+        # a document that has changed its sign begins at 0
+        weights = np.minimum(np.maximum(signs * self.weights[:n], 0), most)
         sums = [weights[signs == sign].sum() for sign in (1, -1)]
         for sign, ratio in zip(
             (1, -1),
@@ -164,10 +164,8 @@ def fit_transductive(
     ratio = n_positive / max(n_target - n_positive, 1)
     penalty = min(FIRST_TARGET_C, target_C)
     while True:
-        below, above = (
-            min(penalty, target_C),
-            min(penalty * ratio, target_C),
-        )  # for negative and positive documents
+        below = min(penalty, target_C)  # for negative documents
+        above = min(penalty * ratio, target_C)  # for positive ones
         for _ in range(MAX_SWAPS):
             most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, above, below)])
             weights, threshold = machine.solve(np.concatenate([signs, assigned]), most)

@@ -16,7 +16,7 @@ from gramshift.evaluate.comparison_files import (
     write_comparison,
 )
 from gramshift.evaluate.comparison_run import Comparison
-from gramshift.evaluate.kept import LARGEST, Kept
+from gramshift.evaluate.result_store import MAX_RESULT_BYTES, ResultStore
 from gramshift.methods import parse_methods
 from gramshift.parallel import Progress
 from gramshift.safe_reading import read_json
@@ -97,7 +97,7 @@ def compare_files(
         repeats=repeat,
         random_state=seed,
     )
-    kept = Kept(output / FINISHED_PARTS)
+    kept = ResultStore(output / FINISHED_PARTS)
     if not force:
         compared = {"documents": plan.fingerprint, "source_only": source_only}
         _check_results(output, compared, kept, resume=resume)
@@ -166,14 +166,16 @@ def _check_labels(documents: TableDocuments) -> None:
         )
 
 
-def _check_results(output: Path, compared: dict[str, Any], kept: Kept, *, resume: bool) -> None:
+def _check_results(
+    output: Path, compared: dict[str, Any], kept: ResultStore, *, resume: bool
+) -> None:
     """Raise an error rather than replace or lose the results that a folder has."""
     advice = "--force replaces them, --output names another folder"
     if (output / RESULTS).exists():
         if not resume:
             raise FileExistsError(f"{output} has the results of a comparison; {advice}")
         try:
-            found = read_json(output / RESULTS, most=LARGEST)
+            found = read_json(output / RESULTS, most=MAX_RESULT_BYTES)
             is_same = all(found[name] == value for name, value in compared.items())
         except (ValueError, KeyError, TypeError):
             is_same = False

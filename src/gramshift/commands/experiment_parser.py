@@ -1,6 +1,6 @@
 """The parser of the commands for experiments: compare and reproduce.
 
-What computes is imported within the commands, as in ``parser``.
+As in ``parser``, commands import the modules that compute when they run.
 """
 
 from pathlib import Path
@@ -76,8 +76,9 @@ def compare_command(
         bool, option("Print the figures as JSON instead of a table.", "--json")
     ] = False,
 ) -> None:
-    """Compare methods on your own labelled documents: accuracy with intervals, calibration, time
-    and memory.
+    """Compare methods on your own labelled documents.
+
+    The result has accuracy with intervals, calibration, time and memory.
 
     Example: `gramshift compare books.csv --target kitchen.csv --methods plain,best,tfidf
     --repeat 5`

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 EXIT_CODE = 130
-GRACE_SECONDS = 0.5  # for Python to end in order, which it cannot while a library computes
+GRACE_SECONDS = 0.5  # for Python to end regularly, which it cannot while a library computes
 
 
 def exit_while_loading() -> None:

@@ -1,7 +1,7 @@
 """Records of labelled files, by which a later run knows which of them are finished.
 
-Beside each file of labels is a record of what it was made from. It is written just before the file
-appears, so that an unfinished file, or one of another model, is never taken for finished.
+Each file of labels has a record of its inputs in a folder next to it. It is written just before the
+file appears, so that an unfinished file, or one of another model, is never taken for finished.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Labelling one table with a model.
 
-Only what labels imports the model and its libraries, which takes two seconds: a run with Dask
-workers does not wait for them.
+The model and its libraries take two seconds to import. Only the functions that label import them,
+so that a run with Dask workers does not wait.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """The parser of the commands that label files: classify and predict.
 
-What computes takes a second to import. It is imported within the commands, so that --help and the
-shell need not wait.
+Modules that compute take a second to import. Commands import them when they run, so that --help and
+the completion of the shell need not wait.
 """
 
 from typing import Annotated

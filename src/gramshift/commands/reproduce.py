@@ -9,7 +9,7 @@ from gramshift.commands.outputs import check_folder
 from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.datasets.reviews import FIELDS, find_folder
 from gramshift.errors import InputError
-from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
+from gramshift.evaluate.amazon5 import parse_pairs, run_amazon5, with_published
 from gramshift.evaluate.comparison_files import (
     markdown_lines,
     plot_lines,
@@ -17,9 +17,9 @@ from gramshift.evaluate.comparison_files import (
     write_comparison,
     write_files,
 )
-from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.evaluate.result_tables import NOTE, differences, make_tables
 from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
@@ -132,7 +132,7 @@ def reproduce_amazon5(
         )
     check_folder(output)
     say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
-    kept = Kept(output / FINISHED_PARTS)
+    kept = ResultStore(output / FINISHED_PARTS)
     if not resume:
         kept.clear()
     found = run_amazon5(
@@ -145,7 +145,7 @@ def reproduce_amazon5(
         progress=progress,
         say=say,
     )
-    table = beside_published(found)
+    table = with_published(found)
     files = write_comparison(found, output)
     if plots:
         files += draw(plot_lines(found), output, say)

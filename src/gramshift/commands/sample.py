@@ -73,8 +73,8 @@ def draw_sample(
     labels, confidences = _read_labels(documents)
     if how == DOUBTFUL and confidences is None:
         raise TableError(
-            f"{input} has no column confidence, which tells what is doubtful: give the output of "
-            "gramshift classify or predict, or draw at random with --random"
+            f"{input} has no column confidence, which shows the doubtful documents: give the "
+            "output of gramshift classify or predict, or draw at random with --random"
         )
     reviewed: set[str] = set()
     if corrections is not None:

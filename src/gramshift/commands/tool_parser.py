@@ -1,6 +1,6 @@
 """The parser of the smaller commands: demo, explain, fetch, info, kernel and sample.
 
-What computes is imported within the commands, as in ``parser``.
+As in ``parser``, commands import the modules that compute when they run.
 """
 
 from pathlib import Path
@@ -36,8 +36,9 @@ def demo_command(
     ] = Path("gramshift-demo"),
     as_json: Annotated[bool, json_option("the figures")] = False,
 ) -> None:
-    """Label 420 film reviews from 420 reviews of kitchen tools, and the other way round; writes a
-    report to open.
+    """Label 420 film reviews from 420 reviews of kitchen tools, and the other way round.
+
+    A report to open in a browser is written as well.
 
     Example: `gramshift demo`
     """
@@ -77,8 +78,9 @@ def explain_command(
     force: Force = False,
     as_json: Annotated[bool, json_option("the explanations")] = False,
 ) -> None:
-    """Show the words of a text that count for its label and against it, and the most influential
-    training documents.
+    """Show the words of a text that count for its label and against it.
+
+    The most influential training documents are shown as well.
 
     Example: `gramshift explain --model model.gramshift "a great film, sadly too long"`
     """
@@ -103,8 +105,9 @@ def fetch_command(
     ] = None,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
-    """Download the Multi-Domain Sentiment Dataset from its home page, unpack its labelled part and
-    check it.
+    """Download the Multi-Domain Sentiment Dataset from its home page.
+
+    Its labelled part is unpacked and checked.
 
     Example: `gramshift fetch sentiment --output data`
     """
@@ -127,8 +130,9 @@ def info_command(
     model: Annotated[str, typer.Argument(help=MODEL_HELP, metavar="MODEL")],
     as_json: Annotated[bool, json_option("the description")] = False,
 ) -> None:
-    """Check a model file and describe it: parameters, classes, sizes, date, versions, and whether
-    it contains texts.
+    """Check a model file and describe it.
+
+    It shows parameters, classes, sizes, date and versions, and if the file contains texts.
 
     Example: `gramshift info model.gramshift`
     """
@@ -238,8 +242,9 @@ def sample_command(
     force: Annotated[bool, option("Replace an output that exists.", "--force")] = False,
     as_json: Annotated[bool, json_option("the result")] = False,
 ) -> None:
-    """Draw documents to label by hand, for classify --corrections: doubtful ones to learn from, or
-    random ones to measure with.
+    """Draw documents to label by hand, for classify --corrections.
+
+    Doubtful documents are there to learn from, random ones to measure accuracy.
 
     Example: `gramshift sample labels.csv --doubtful 50 --output to-label.csv`
     """

@@ -19,7 +19,7 @@ from gramshift.memory import require, size_in_words
 T = TypeVar("T")
 INSTALL = "pip install 'gramshift[dask]'"
 PACKAGES = ("gramshift", "numpy", "numba")
-"""Packages of which workers must have our versions, so that sums are rounded in the same way."""
+"""Workers must have our versions of these packages, so that they round sums as we do."""
 MIN_BYTES = 300 * 10**6  # of a worker: it takes two thirds of that before it does anything
 CONNECT_SECONDS = 5  # for a scheduler to answer
 ARRIVE_SECONDS = 30  # for the first worker of a scheduler
@@ -58,7 +58,7 @@ def open_workers(scheduler: str | None, *, n_workers: int, memory_limit: int) ->
     """
     require_dask(scheduler)
     disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)  # Dask logs every lost connection; our errors say more
+    logging.disable(logging.CRITICAL)  # Dask logs every lost connection; our errors are clearer
     try:
         if scheduler is not None:
             with _connect(scheduler) as client:
@@ -95,7 +95,7 @@ def run_tasks(
         for task in _as_completed(client, tasks):
             receive(tasks.pop(task), _result(client, task))
     except BaseException:
-        with suppress(Exception):  # the first error says more
+        with suppress(Exception):  # the first error is the one to raise
             client.cancel(list(tasks))
         raise
 
@@ -130,7 +130,7 @@ def own_versions() -> tuple[str, ...]:
 
 
 def _call(versions: tuple[str, ...], function: Callable[..., T], *arguments: Any) -> T:
-    """Call the function on a worker, which may have joined after versions were compared."""
+    """Call the function on a worker, whose versions are checked because it may have joined late."""
     if own_versions() != versions:
         raise InputError(f"this worker has {own_versions()} of {PACKAGES}, not {versions}")
     return function(*arguments)
@@ -144,10 +144,10 @@ def _result(client: Any, task: Any) -> Any:
         return task.result()
     except KilledWorker as error:
         limit = error.last_worker.memory_limit
+        allowed = f" (the last may use {size_in_words(limit)})" if limit else ""
         raise MemoryLimitError(
-            f"workers died again and again over the task {task.key.rpartition('-')[0]}, most "
-            f"likely for want of memory{f' (the last may use {size_in_words(limit)})' if limit else ''}: "
-            "give each worker more memory"
+            f"workers died repeatedly over the task {task.key.rpartition('-')[0]}, most likely for "
+            f"want of memory{allowed}: give each worker more memory"
         ) from None
     except CancelledError:
         if client.status != "running":
@@ -158,7 +158,7 @@ def _result(client: Any, task: Any) -> Any:
         ) from None
     except Exception:
         try:
-            _check_versions(client)  # it may come from a worker that joined with another version
+            _check_versions(client)  # a worker with other versions may have raised it
         except OSError:
             raise _lost_scheduler(client) from None
         raise

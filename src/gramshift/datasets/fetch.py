@@ -29,7 +29,7 @@ URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.
 HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"
 PINNED = "5ce52d31945c624ac65e2d9185f00cf409656129e53acc306d243887ba26fda3"
 """The SHA-256 of the output of sha256sum for the eight files, in the order of their names."""
-MAX_ARCHIVE_BYTES = 3 * 10**8  # bytes; its home page says 30 MB
+MAX_ARCHIVE_BYTES = 3 * 10**8  # its home page announces 30 MB
 TIMEOUT_SECONDS = 20
 PIECE_BYTES = 1 << 16
 ADVICE = (

@@ -1,4 +1,4 @@
-"""The data set of the paper: ``.review`` files, which look like XML and are not."""
+"""The data set of the paper: ``.review`` files, which look like XML but are not."""
 
 import codecs
 import json
@@ -16,7 +16,7 @@ CUT_OFF = "a field that is cut off, or text outside of a field"
 
 
 class ReviewFileError(InputError):
-    """A file that is not as it should be; the message names the file and the line."""
+    """A malformed file of reviews; the message names the file and the line."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from gramshift.errors import InputError
 from gramshift.evaluate.cases import LabelledDomains, LabelledTexts, check_cases, make_cases
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.methods import BEST, METHODS, parse_names
 from gramshift.parallel import Progress
 
@@ -70,7 +70,7 @@ def run_amazon5(
     pairs: list[tuple[str, str]],
     methods: list[str],
     *,
-    kept: Kept,
+    kept: ResultStore,
     source_only: bool = False,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
@@ -90,7 +90,7 @@ def run_amazon5(
     return plan.run(kept=kept, n_jobs=n_jobs, progress=progress)
 
 
-def beside_published(found: Comparison) -> tuple[list[str], list[list[str]]]:
+def with_published(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a heading, and lines with the published figure and ours for each pair."""
     rows = {(row["setting"], row["method"]): 100 * row["accuracy"] for row in found.rows}
     names = [case.setting.replace(" > ", "-") for case in found.cases]

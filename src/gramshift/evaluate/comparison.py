@@ -19,7 +19,7 @@ from gramshift.evaluate.cases import (
     make_cases,
 )
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.parallel import Progress
@@ -106,7 +106,7 @@ def compare(
         random_state=random_state,
         source_only=source_only,
     )
-    kept = None if folder is None else Kept(Path(folder))
+    kept = None if folder is None else ResultStore(Path(folder))
     return plan.run(kept=kept, n_jobs=n_jobs, progress=progress)
 
 

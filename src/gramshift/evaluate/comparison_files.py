@@ -191,7 +191,7 @@ def notes_of(found: Comparison) -> list[str]:
         ". ".join(notes) + ".",
         f"*: differs from {found.reference}, at {SIGNIFICANCE_LEVEL} after Holm's correction for "
         "all methods of the table. ECE, Brier: how far confidence is from the truth, 0 at best. "
-        "Memory: beyond what the process had before.",
+        "Memory: beyond the memory that the process used before.",
     ]
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.evaluate.cases import Case, LabelledDomains, MethodAnswers, answer, warm_up
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.evaluate.scoring import (
-    Clustered,
+    ClusterBootstrap,
     brier,
     by_class,
     calibration_error,
@@ -48,7 +48,7 @@ class ComparisonPlan:
     def run(
         self,
         *,
-        kept: Kept | None = None,
+        kept: ResultStore | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> "Comparison":
@@ -68,7 +68,7 @@ class ComparisonPlan:
         return Comparison(self, answers, n_reused)
 
     def _run_one(
-        self, case: Case, method: str, kept: Kept | None, n_jobs: int | None
+        self, case: Case, method: str, kept: ResultStore | None, n_jobs: int | None
     ) -> tuple[MethodAnswers, bool]:
         """Return the answers of a method to a case, and True if they were kept."""
         row, documents = METHODS[method], self.data.fingerprint(case)
@@ -166,7 +166,7 @@ class Comparison:
     @cached_property
     def summary(self) -> list[Row]:
         """The means of each method over all cases, with intervals and tests."""
-        clusters = Clustered(
+        clusters = ClusterBootstrap(
             [case.target_rows for case in self.cases],
             [case.target for case in self.cases],
             seed=self.plan.seed,

@@ -16,6 +16,7 @@ class Setting:
 
     @property
     def name(self) -> str:
+        """Source and target, as the paper writes them."""
         return f"{self.source}-{self.target}"
 
     @property
@@ -64,10 +65,8 @@ _SINGLE = {  # D-B E-B K-B, B-D E-D K-D, B-E D-E K-E, B-K D-K E-K
     ("tkc", "intersection"): "84.5 78.5 75.8 84.2 79.1 76.5 76.7 76.8 86.4 79.4 80.5 87.0",
 }
 
-for _rows in (
-    _MULTI,
-    _SINGLE,
-):  # the paper's own baselines are the figures of kernel discriminant analysis, EACL 2017
+# the paper's own baselines are the figures of kernel discriminant analysis, EACL 2017
+for _rows in (_MULTI, _SINGLE):
     _rows |= {
         ("KDA 0/1", None): _rows["plain", "presence"],
         ("KDA ∩", None): _rows["plain", "intersection"],

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
-from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
+from gramshift.evaluate.result_store import ResultStore
 from gramshift.evaluate.result_tables import write_results
 from gramshift.evaluate.results import (
     Cell,
@@ -71,7 +71,7 @@ def reproduce(
     columns += [(None, name) for name in others]
     cells: list[Cell] = [(setting, *column) for setting in settings for column in columns]
     key = {"fields": fields, "presets": PRESETS, "source_only": source_only}
-    kept = KeptOutcomes(output / "parts", key, digests)
+    kept = OutcomeStore(output / "parts", key, digests)
     found = {cell: one for cell in cells if (one := kept.load(cell))} if resume else {}
 
     def keep(cell: Cell, outcome: Outcome) -> None:
@@ -120,11 +120,11 @@ def _report_notes(notes: list[str], output: Path, say: Callable[[str], None]) ->
         say(f"{n_others} notes on encodings of the reviews will be in {output / 'results.json'}")
 
 
-class KeptOutcomes:
+class OutcomeStore:
     """Outcomes of an earlier run. They depend on ``key`` and on the data of their domains."""
 
     def __init__(self, folder: Path, key: dict[str, Any], digests: dict[str, str]) -> None:
-        self._kept = Kept(folder)
+        self._kept = ResultStore(folder)
         self._key = key
         self._digests = digests
 

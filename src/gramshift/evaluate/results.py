@@ -11,7 +11,7 @@ from gramshift.evaluate.comparison_files import PlotLine
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, SINGLE, Setting
 from gramshift.evaluate.scoring import (
     SIGNIFICANCE_LEVEL,
-    Clustered,
+    ClusterBootstrap,
     compare_means,
     interval,
     mcnemar,
@@ -59,11 +59,13 @@ class StackedReviews:
         return np.equal(self.codes[self.place(letter)], 1)
 
     def rows(self, letters: str) -> NDArray[np.intp]:
+        """Return the rows of some domains, in their order."""
         return np.concatenate(
             [np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters]
         )
 
     def place(self, letter: str) -> slice:
+        """Return the rows of a domain as a slice."""
         start = self.size * self.letters.index(letter)
         return slice(start, start + self.size)
 
@@ -202,5 +204,5 @@ def _compare_columns(
     columns: dict[Column, list[Right]], settings: Sequence[Setting], reviews: StackedReviews
 ) -> dict[Column, Row]:
     targets = [setting.target for setting in settings]
-    clusters = Clustered([np.arange(reviews.size)] * len(settings), targets)
+    clusters = ClusterBootstrap([np.arange(reviews.size)] * len(settings), targets)
     return compare_means(columns, clusters, _reference_column(columns))

@@ -147,7 +147,7 @@ def interval(correct: int, n: int) -> tuple[float, float]:
     return 100 * float(bounds.low), 100 * float(bounds.high)
 
 
-class Clustered:
+class ClusterBootstrap:
     """Bootstrap draws in which cases with the same target domain share the drawn documents.
 
     ``rows`` are the target documents of each case, ``targets`` the names of their domains. A draw
@@ -227,7 +227,7 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def compare_means(
-    right: Mapping[Key, Sequence[NDArray[np.bool_]]], clusters: Clustered, reference: Key
+    right: Mapping[Key, Sequence[NDArray[np.bool_]]], clusters: ClusterBootstrap, reference: Key
 ) -> dict[Key, dict[str, Any]]:
     """Return for each method the mean accuracy, its interval and its difference from the reference.
 

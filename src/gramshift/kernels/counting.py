@@ -11,9 +11,14 @@ from gramshift.errors import InputError
 from gramshift.kernels.kernel import Floats, Job, Kernel
 from gramshift.kernels.leaves.bits import add_bits, add_transposed
 from gramshift.kernels.leaves.counting import add_lists
-from gramshift.kernels.leaves.weighted import add_own, add_weighted, count_groups, turn_round
+from gramshift.kernels.leaves.weighted import (
+    add_own,
+    add_weighted,
+    count_groups,
+    transpose_features,
+)
 from gramshift.kernels.weighting import Weighting, make_weights
-from gramshift.ngrams.index import MAX_CHARS, NGramIndex, find_shared
+from gramshift.ngrams.index import MAX_INDEX, NGramIndex, find_shared
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
 
 Array = NDArray[Any]
@@ -30,9 +35,11 @@ class SharedNGrams(Kernel):
 
     @classmethod
     def of_index(cls, index: NGramIndex) -> "SharedNGrams":
+        """Return the kernel that an index describes."""
         return cls(index.n_cols, index.first_row, index.self_values, index)
 
     def fill_below(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
+        """Sum up the lists and the bits that the rows of the tile refer to."""
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
@@ -86,6 +93,7 @@ class Incidence(HoldsArrays):
 
     @property
     def n_docs(self) -> int:
+        """The number of documents."""
         return self.unshared.size
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
@@ -113,9 +121,9 @@ def build_incidence(
     """
     parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
-    if n_members > MAX_CHARS:
+    if n_members > MAX_INDEX:
         raise InputError(
-            f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare "
+            f"the documents share {n_members} n-grams; one index can hold {MAX_INDEX}: compare "
             "fewer at a time"
         )
     check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
@@ -130,7 +138,9 @@ def build_incidence(
     del parts
     bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=n_docs))])
     features, places, n_before = (np.empty(n_members, np.uint32) for _ in range(3))
-    turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams)
+    transpose_features(
+        starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams
+    )
     return Incidence(starts, docs, times, bounds, features, places, n_before, n_ngrams)
 
 
@@ -142,6 +152,7 @@ class WeightedNGrams(Kernel):
     sums: Floats
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
+        """Add the weights of the features that rows and columns share."""
         found, area = self.incidence, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0.0
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop

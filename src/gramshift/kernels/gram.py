@@ -1,27 +1,29 @@
 """The computation of a kernel matrix: prepare the kernel, plan tiles, fill every tile once."""
 
 import logging
+import math
 import os
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.files import npy_file
+from gramshift.files import replaced_file
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.memory import in_words, release_freed_memory, size_in_words
-from gramshift.ngrams.index import MAX_CHARS
+from gramshift.ngrams.index import MAX_INDEX
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 
@@ -104,6 +106,34 @@ def _open_target(
     return nullcontext(np.empty(shape, dtype)) if out is None else npy_file(out, shape, dtype)
 
 
+@contextmanager
+def npy_file(
+    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any
+) -> Iterator[NDArray[Any]]:
+    """Open a memory-mapped .npy file that gets its name when it is complete.
+
+    Its space is reserved first, so that a full disk is an error before any work.
+    """
+    with replaced_file(path) as file:
+        head = {
+            "descr": npy.dtype_to_descr(np.dtype(dtype)),
+            "fortran_order": False,
+            "shape": shape,
+        }
+        npy.write_array_header_1_0(file, head)
+        file.flush()
+        if 0 in shape:  # nothing to map
+            yield np.empty(shape, dtype)
+            return
+        offset = file.tell()
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, offset + n_bytes)
+        array = np.memmap(file, dtype, "r+", offset, shape)
+        yield array
+        array.flush()
+
+
 def _announce_time(what: str, seconds: float, n_threads: int) -> None:
     """Log the estimated time of a long computation before it starts."""
     if 0 < seconds >= ANNOUNCED_SECONDS:
@@ -122,9 +152,8 @@ def tiles(
     for start in reversed(range(0, n_rows, height)):
         stop = min(start + height, n_rows)
         end = stop if symmetric else n_cols
-        last = (
-            start if symmetric else n_cols - 1
-        )  # the last tile of a strip may not begin inside its diagonal square
+        # the last tile of a strip must not begin inside its diagonal square
+        last = start if symmetric else n_cols - 1
         edges = [*range(0, last + 1, width), end]
         for left, right in pairwise(edges):
             yield slice(start, stop), slice(left, right)
@@ -153,10 +182,10 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
 
     Raise an error if counts might not fit into 64 bits.
     """
-    if encoded.codes.size > MAX_CHARS:
+    if encoded.codes.size > MAX_INDEX:
         raise InputError(
             f"the documents have {encoded.codes.size} characters; one kernel matrix can hold "
-            f"{MAX_CHARS} at most"
+            f"{MAX_INDEX} at most"
         )
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))

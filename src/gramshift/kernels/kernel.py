@@ -47,10 +47,12 @@ class Job:
 
     @property
     def columns(self) -> int:
+        """The number of columns."""
         return self.texts.n_docs if self.n_cols is None else self.n_cols
 
     @property
     def first_row(self) -> int:
+        """The document of the first row."""
         return self.n_cols or 0
 
 
@@ -68,6 +70,7 @@ class TilePlan:
 
     @property
     def nbytes(self) -> int:
+        """The scratch memory of all threads."""
         return self.n_threads * (self.tile_bytes + self.height * self.row_bytes)
 
 
@@ -88,6 +91,7 @@ class Kernel(ABC):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns of the kernel matrix."""
         return self.self_values.size - self.first_row, self.n_cols
 
     @property
@@ -142,7 +146,7 @@ class Kernel(ABC):
 
 
 def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> TilePlan:
-    """TilePlan strips of whole rows, as tall as the budget allows; wide matrices are cut twice."""
+    """Plan strips of whole rows, as tall as the budget allows; wide matrices are cut twice."""
     width = max(1, min(n_cols, TILE_CELLS // 64))
     affordable = budget // (n_threads * ROW_BYTES)
     fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
@@ -156,7 +160,7 @@ class PairKernel(Kernel):
     """A kernel that compares every pair of documents on its own."""
 
     lengths: NDArray[np.int64]
-    """The characters of each document, or what else the work grows with."""
+    """The number that the work for each document grows with, such as its characters."""
 
     @property
     @abstractmethod
@@ -179,7 +183,7 @@ class PairKernel(Kernel):
         return nanoseconds / 1e9 / (2 if self.symmetric else 1)
 
     def plan(self, budget: int, n_threads: int) -> TilePlan:
-        """TilePlan squares that take a thread a fraction of a second."""
+        """Plan squares that take a thread a fraction of a second."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
         return plan_pairs(
             rows,
@@ -190,12 +194,14 @@ class PairKernel(Kernel):
         )
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
+        """Compare each row of the tile with its columns."""
         for row in range(rows.start, rows.stop):
             stop = min(cols.stop, row) if self.symmetric else cols.stop
             if stop > cols.start:
                 self.compare(self.first_row + row, cols.start, stop, gram[row, cols.start : stop])
 
     def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+        """Replace k by k / sqrt(k(i, i) * k(j, j)), at most 1."""
         super().normalize(rows, cols, gram)
         np.minimum(gram[rows, cols], 1.0, out=gram[rows, cols])  # rounding may lead beyond 1
 
@@ -208,7 +214,7 @@ def plan_pairs(
     tile_bytes: int,
     nanoseconds: Callable[[int, float, int, float], float],
 ) -> TilePlan:
-    """TilePlan squares that take a thread a fraction of a second, if cost depends on lengths.
+    """Plan squares that take a thread a fraction of a second, if cost depends on lengths.
 
     ``nanoseconds`` estimates the cost, as :meth:`PairKernel.nanoseconds` does. A single pair of
     documents that takes longer by itself does not make tiles smaller.

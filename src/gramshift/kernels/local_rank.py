@@ -50,9 +50,9 @@ def find_occurrences(
     chunk: int = SORTED_AT_A_TIME,
     most: int = MAX_OCCURRENCES,
 ) -> Occurrences:
-    """Number the n-grams of all documents; at most ``most`` numbers fit into a key.
+    """Find the places of all n-grams, which are numbered.
 
-    ``chunk`` affects speed only.
+    At most ``most`` numbers fit into a key; ``chunk`` affects speed only.
     """
     texts, (lo, hi) = ngrams.texts, ngrams.limits
     bounds = np.append(0, np.cumsum(count_occurrences(texts, ngrams.ngram_range)))
@@ -97,9 +97,11 @@ class LocalRank(PairKernel):
 
     @property
     def tile_bytes(self) -> int:
+        """No scratch memory: documents are compared in place."""
         return 0
 
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
+        """Set ``out`` to the kernel of a document and some columns."""
         found = self.occurrences
         compare_document(
             found.keys,
@@ -113,6 +115,7 @@ class LocalRank(PairKernel):
         )
 
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
+        """Estimate the time of rows and columns: merging lists of n-grams is linear."""
         return 100.0 * n_rows * n_cols + 5.0 * (n_rows * col_length + n_cols * row_length)
 
 

@@ -51,6 +51,7 @@ class Kind:
 
     @property
     def defaults(self) -> dict[str, Any]:
+        """The default of each of its own parameters."""
         return {name: PARAMETERS[name].default for name in self.own}
 
 

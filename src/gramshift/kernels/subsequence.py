@@ -35,6 +35,7 @@ class Subsequence(PairKernel):
 
     @property
     def tile_bytes(self) -> int:
+        """The scratch memory for comparing a document with others."""
         return estimate_subsequence(self.texts, self.ngram_range)
 
     @cached_property
@@ -46,6 +47,7 @@ class Subsequence(PairKernel):
         return np.array([self.decay**k for k in range(max(n, 1) + 1)])
 
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
+        """Set ``out`` to the kernel of a document and some columns."""
         texts, (lo, hi) = self.texts, self.ngram_range
         sequences.compare_document(
             texts.codes,
@@ -78,6 +80,7 @@ class Subsequence(PairKernel):
         run(compare_with_itself, pairwise(cuts))
 
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
+        """Estimate the time of rows and columns, which grows with the product of lengths."""
         groups = -(-self.ngram_range[1] // sequences.LANES)
         return 500.0 * n_rows * n_cols + 2.2 * groups * row_length * col_length
 
@@ -118,7 +121,7 @@ def prepare_subsequence(job: Job) -> Subsequence:
     if factor < MIN_FACTOR:
         raise InputError(
             f"ngram_range={lo, hi} with decay={decay:g}: values of decay ** {2 * lo} cannot be "
-            "told from 0 in a double; "
+            "distinguished from 0 in a double; "
             "use normalize=True, a shorter range or a larger decay"
         )
     selves = np.zeros(texts.n_docs)

@@ -57,8 +57,8 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
     """
     powers = weighting.powers
 
-    def tell(groups: Groups | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Documents by group, with each n-gram and at all."""
+    def count_groups(groups: Groups | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the documents of each group that have an n-gram, and all of them."""
         assert groups is not None
         n_groups = int(groups.max(initial=-1)) + 1
         return count(groups, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
@@ -68,16 +68,16 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
         if weighting.domains is None
         else np.minimum(weighting.domains, 0)
     )
-    (having,), (total,) = tell(counted)
+    (having,), (total,) = count_groups(counted)
     weights = np.ones(len(having))
     if powers.idf:
         weights *= inverse_frequency(having, total) ** powers.idf
     if powers.consistency:
-        weights *= consistency(*tell(weighting.domains)) ** powers.consistency
+        weights *= consistency(*count_groups(weighting.domains)) ** powers.consistency
     if powers.classes:
-        weights *= association(*tell(weighting.classes)) ** powers.classes
+        weights *= association(*count_groups(weighting.classes)) ** powers.classes
     if powers.consistency or powers.classes:
-        weights[having < 2] = 0.0  # one document says nothing of a domain or a class
+        weights[having < 2] = 0.0  # a single document is no evidence
     return weights
 
 
@@ -104,8 +104,8 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     """Return the largest |log(a / b)| over classes.
 
     a is the number of documents of the class with the n-gram over the number expected, b the same
-    for all other classes together. Expected is the number of documents of the class, or of the
-    others, times the share of all documents that have the n-gram. SMOOTHING is added to each
+    for all other classes together. The expected number is the number of documents of the class, or
+    of the others, times the share of all documents that have the n-gram. SMOOTHING is added to each
     number, so that one document of a small class changes little. An association below
     MIN_ASSOCIATION is 0.
     """
@@ -115,10 +115,9 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     return best
 
 
-RARE, SHARE = (
-    5,
-    0.005,
-)  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
+# an n-gram shows a difference of domains if it is in at least this many documents of both
+MIN_DOCUMENTS = 5
+MIN_SHARE = 0.005  # of the documents
 
 
 def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -126,7 +125,7 @@ def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tu
 
     Only n-grams that are rare in neither domain are used.
     """
-    common = (having >= np.maximum(RARE, SHARE * totals)[:, None]).all(axis=0)
+    common = (having >= np.maximum(MIN_DOCUMENTS, MIN_SHARE * totals)[:, None]).all(axis=0)
     first, second = having[:, common] + 0.5
     ratios: Floats = np.log(second / (totals[1] + 1)) - np.log(first / (totals[0] + 1))
     return ratios, 1 / first + 1 / second
@@ -154,7 +153,7 @@ def as_powers(value: Any) -> Powers | None:
 
 
 def as_groups(values: Any, n: int, name: str) -> Groups:
-    """Number the values given for n documents, from 0 on in sorted order; None becomes -1."""
+    """Return the number of each document's value, in sorted order; None becomes -1."""
     given = list(values) if values is not None else []
     if values is None or len(given) != n:
         found = "nothing was given" if values is None else f"{len(given)} were given"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.text.words import ALONE, BETWEEN, UNSPACED, find_words
+from gramshift.text.words import SEPARATORS, UNSPACED, WORD_MARKS, find_words
 
 Floats = NDArray[np.float64]
 N_SHOWN = 5  # words of a document that are shown
@@ -16,7 +16,7 @@ MAX_PHRASE = 3  # words that are shown as one
 MAX_RUN = 4  # characters of a script without blanks that are shown as one
 MIN_RATIO = 0.4  # of the strength by character of two neighbours in a phrase
 MIN_STRENGTH = 0.08  # of a word that is shown, relative to the strongest word
-_ASCII_WORD = re.compile(rf"[{re.escape(ALONE)}]|[^\s{re.escape(BETWEEN + ALONE)}]+")
+_ASCII_WORD = re.compile(rf"[{re.escape(WORD_MARKS)}]|[^\s{re.escape(SEPARATORS + WORD_MARKS)}]+")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from gramshift.ngrams.leaves.sketches import sketch
 from gramshift.text.encode import code_points
 
 Hashes = NDArray[np.uint32]
-LENGTH = 5  # characters of an n-gram
+NGRAM_LENGTH = 5  # characters
 MIN_SIMILARITY = 0.8  # of a near copy; one in 5000 of these is missed
 N_BANDS, BAND_SIZE = 16, 4  # candidates agree in all values of a band
 BATCH_TEXTS = 4096  # texts that are sketched at a time
@@ -52,7 +52,7 @@ def find_copies(
     for number, text in enumerate(plain):
         if text and first.setdefault(text, number) != number:
             found[number] = Copy(number, first[text], 1.0)
-    numbers = [number for text, number in first.items() if len(text) > LENGTH]
+    numbers = [number for text, number in first.items() if len(text) > NGRAM_LENGTH]
     ngrams_of = lru_cache(CACHED_TEXTS)(lambda number: _ngrams_of(plain[number]))
     for one, other in _candidates(
         make_sketches([plain[number] for number in numbers], batch_texts=batch_texts)
@@ -69,7 +69,7 @@ def find_copies(
 
 
 def _ngrams_of(text: str) -> set[str]:
-    return {text[start : start + LENGTH] for start in range(len(text) - LENGTH + 1)}
+    return {text[start : start + NGRAM_LENGTH] for start in range(len(text) - NGRAM_LENGTH + 1)}
 
 
 def make_sketches(texts: Sequence[str], *, batch_texts: int = BATCH_TEXTS) -> Hashes:
@@ -83,7 +83,7 @@ def make_sketches(texts: Sequence[str], *, batch_texts: int = BATCH_TEXTS) -> Ha
         sketch(
             code_points(part),
             np.cumsum([0, *map(len, part)]),
-            LENGTH,
+            NGRAM_LENGTH,
             factors,
             result[start : start + batch_texts],
         )

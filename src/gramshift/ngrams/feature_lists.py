@@ -42,6 +42,7 @@ class Chunk(HoldsArrays):
 
     @property
     def n_features(self) -> int:
+        """The number of features."""
         return self.parents.size
 
     @cached_property
@@ -123,10 +124,12 @@ class FeatureLists(HoldsArrays):
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all arrays, those of the chunks included."""
         return super().nbytes + sum(chunk.nbytes for chunk in self.chunks)
 
     @property
     def n_features(self) -> int:
+        """The number of features in all chunks."""
         return int(self._firsts[-1])
 
     @cached_property

@@ -14,7 +14,7 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 from gramshift.text.encode import Encoded
 
 KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}
-MAX_CHARS = 2**32 - 1
+MAX_INDEX = 2**32 - 1  # of a character or of an entry, in 32 bits
 Array = NDArray[Any]
 
 
@@ -43,10 +43,12 @@ class NGramIndex(HoldsArrays):
 
     @property
     def symmetric(self) -> bool:
+        """True if rows and columns are the same documents."""
         return self.first_row == 0 and self.n_cols == self.n_rows
 
     @property
     def n_rows(self) -> int:
+        """The number of rows."""
         return self.self_values.size - self.first_row
 
 
@@ -166,34 +168,28 @@ def _lay_out(
 ) -> NGramIndex:
     """Lay out the features of all shards: measure each, allocate, then write each into its part."""
     n_shards, n_rows = len(found), n_docs - first_row
-    empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
-    lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
+    cursors = np.zeros((n_shards + 1, 3, n_rows), np.int64)  # by kind of reference
     outputs: tuple[Array, ...] = (
-        empty,
-        np.empty(0, np.uint64),
-        np.empty(0, np.uint16),
-        no_bits,
-        empty,
-        empty,
-    )
+        np.empty(0, np.uint32), np.empty(0, np.uint64), np.empty(0, np.uint16),
+        np.empty((0, 0, 0), np.uint64), np.empty(0, np.uint32), np.empty(0, np.uint32),
+    )  # fmt: skip
     write = False
 
     def place(shard: int) -> None:
-        part, scratch = found[shard], np.empty((2, n_cols), np.uint32)
+        part = found[shard]
         placing.place_features(
             part.starts, part.n_columns, part.times, part.members, part.counts, first_row, dense_at,
-            scratch[0], scratch[1][: n_cols if part.counts.size else 0],
-            ends[shard], lists[shard], bit_rows[shard], excess[shard], write, *outputs,
+            np.empty((2, n_cols), np.uint32), ends[shard], cursors[shard], write, *outputs,
         )  # fmt: skip
 
     run(place, range(n_shards))
-    list_ptr, bit_ptr, excess_ptr = (_to_offsets(counts) for counts in (lists, bit_rows, excess))
+    list_ptr, bit_ptr, excess_ptr = _to_offsets(cursors)
     ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
-    if n_listed > MAX_CHARS:
+    if n_listed > MAX_INDEX:
         raise InputError(
-            f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare "
+            f"the documents share {n_listed} n-grams; one index can hold {MAX_INDEX}: compare "
             "fewer at a time"
         )
     counted = any(part.counts.size for part in found)
@@ -221,9 +217,11 @@ def _lay_out(
 
 
 def _to_offsets(counts: Array) -> Array:
-    """Turn counts by shard and row, in place, into where each begins; return bounds of rows."""
-    ptr = np.zeros(counts.shape[1] + 1, np.int64)
-    np.cumsum(counts.sum(axis=0), out=ptr[1:])
-    before = np.cumsum(counts, axis=0) - counts
-    counts[:] = before + ptr[:-1]
-    return ptr
+    """Turn counts (shards x kinds x rows), in place, into where each begins.
+
+    Return the bounds of rows for each kind.
+    """
+    bounds = np.zeros((counts.shape[1], counts.shape[2] + 1), np.int64)
+    np.cumsum(counts.sum(axis=0), axis=1, out=bounds[:, 1:])
+    counts[:] = np.cumsum(counts, axis=0) - counts + bounds[:, :-1]
+    return bounds

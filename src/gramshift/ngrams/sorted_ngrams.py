@@ -28,7 +28,9 @@ class Run(Protocol):
     It returns the results in the order of the items.
     """
 
-    def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]: ...
+    def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+        """Return the result of the function for each item."""
+        ...
 
 
 def run_serially(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
@@ -41,6 +43,7 @@ class HoldsArrays:
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all arrays."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
 
@@ -56,6 +59,7 @@ class DocumentPlaces:
 
     @classmethod
     def of_texts(cls, texts: Encoded) -> "DocumentPlaces":
+        """Return the lookup for encoded texts."""
         starts = np.arange(0, texts.codes.size + 1, sorting.LOOKUP_STEP)
         return cls(
             texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32)
@@ -83,7 +87,7 @@ class SortedShard:
     n_before: int
 
     def docs(self) -> Array:
-        """Return the document of each position; not kept, as it takes as much as positions."""
+        """Return the document of each position; not cached, because it is as large as positions."""
         return self.places.find(self.positions)
 
     def runs(self, shortest: int) -> Array:

@@ -77,7 +77,7 @@ class NGramTable(HoldsArrays):
         )
         limits = (min(length, MAX_NODES) for length in ngram_range)
         fault = table.check_trie(parents, characters, features, alphabet.size, n_features, *limits)
-        if fault != table.FINE:
+        if fault != table.NO_FAULT:
             raise ValueError(f"{DAMAGED}: {FAULTS[fault]}")
         return cls(
             parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features
@@ -85,6 +85,7 @@ class NGramTable(HoldsArrays):
 
     @property
     def n_ngrams(self) -> int:
+        """The number of n-grams that have a feature."""
         return int(np.count_nonzero(self.features >= 0))
 
     @cached_property

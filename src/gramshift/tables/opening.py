@@ -42,9 +42,9 @@ TEXT_SUFFIXES = (".txt", ".txt.gz")
 
 
 def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
-    """Read the lines of a file, or of standard input for "-", as documents.
+    r"""Read the lines of a file, or of standard input for "-", as documents.
 
-    Only "\\n" and "\\r\\n" end a line, and an empty line is an empty document. A byte-order mark is
+    Only "\n" and "\r\n" end a line, and an empty line is an empty document. A byte-order mark is
     not part of the first line. A byte that is not in the encoding is an error that names its line.
     """
     with open_input(path) as opened:
@@ -183,7 +183,7 @@ def _read_text(path: Path, encoding: str) -> str:
 
 
 def _decode_name(name: str) -> str:
-    """Return the name of a file as text, with bytes that are not UTF-8 as \\xe9."""
+    r"""Return the name of a file as text, with bytes that are not UTF-8 as \xe9."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

@@ -99,7 +99,7 @@ def check_encoding(encoding: str) -> str:
 
 
 def decoded_lines(opened: InputFile, encoding: str) -> Iterator[str]:
-    """Yield lines with their ends; only "\\n" ends a line.
+    r"""Yield lines with their ends; only "\n" ends a line.
 
     A byte that is not in the encoding is an error that names its line.
     """

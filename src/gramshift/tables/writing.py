@@ -134,6 +134,7 @@ class DelimitedWriter(Writer):
         self._write([self._delimiter.join(map(self._quote_name, self._columns))])
 
     def write(self, part: TablePart, added: NewColumns) -> None:
+        """Write the rows of a part as lines of cells."""
         lines, delimiter = [], self._delimiter
         is_jsonl = isinstance(part.native, list)
         for number, row in enumerate(part.rows):
@@ -174,6 +175,7 @@ class JsonWriter(Writer):
         self._encoder = codecs.getincrementalencoder(style.encoding)()
 
     def write(self, part: TablePart, added: NewColumns) -> None:
+        """Write the rows of a part as objects."""
         is_jsonl, names = isinstance(part.native, list), added.keys()
         for number, row in enumerate(part.rows):
             new = {name: values[number] for name, values in added.items()}
@@ -224,6 +226,7 @@ class ParquetWriter(Writer):
         self._writer = pa.parquet.ParquetWriter(file, self._schema)
 
     def write(self, part: TablePart, added: NewColumns) -> None:
+        """Write the rows of a part as a table of Arrow."""
         pa = self._pyarrow
         columns = []
         for field in self._schema:
@@ -238,6 +241,7 @@ class ParquetWriter(Writer):
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
+        """Write the end of the file."""
         self._writer.close()
 
 

@@ -20,18 +20,22 @@ class Encoded:
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all arrays."""
         return self.codes.nbytes + self.bounds.nbytes + self.alphabet.nbytes
 
     @property
     def n_chars(self) -> int:
+        """The number of different characters."""
         return self.alphabet.size
 
     @property
     def n_docs(self) -> int:
+        """The number of documents."""
         return self.bounds.size - 1
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """The number of characters of each document."""
         return np.diff(self.bounds)
 
     @property

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.text.steps import Aligned
 
-BETWEEN = '.,;:()"'  # ASCII that separates words
-ALONE = "!?"  # ASCII that is a word by itself; all other ASCII but blanks is part of words
+SEPARATORS = '.,;:()"'  # ASCII between words
+WORD_MARKS = "!?"  # ASCII that is a word by itself; all other ASCII but blanks is part of words
 UNSPACED = re.compile(  # scripts without blanks: Thai, Lao, Myanmar, Khmer, kana, ideographs
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -27,14 +27,14 @@ ASCII_EQUIVALENTS = {  # of marks of other scripts
     **dict.fromkeys("\u00bf\u061f\uff1f\u2047\u037e", "?"),
     **dict.fromkeys("\u2010\u2011", "-"),
 }
-INSIDE = "\u00b7\u05f3\u05f4"  # punctuation within words: Catalan, Hebrew
+INNER_PUNCTUATION = "\u00b7\u05f3\u05f4"  # of words: Catalan, Hebrew
 APOSTROPHE = "\u2019"  # "'" between letters or digits, a quotation mark elsewhere
 # blanks without width, variants of emoji
 INVISIBLE = "\u200b\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 MAX_WORDS = 0x110000  # characters of Unicode
 
 
-class _Numbered(dict[str, str]):
+class _WordNumbers(dict[str, str]):
     """Characters of words, numbered in the order in which the words are looked up."""
 
     def __missing__(self, word: str) -> str:
@@ -70,7 +70,7 @@ class Vocabulary:
             )
         characters = dict(zip(words, map(chr, taken), strict=True))
         if not len(characters) == len(set(taken)) == len(taken):
-            raise ValueError("a vocabulary is damaged: a word or a character stands in it twice")
+            raise ValueError("a vocabulary is damaged: a word or a character occurs twice")
         return cls(characters, chr(free))
 
     @property
@@ -89,7 +89,7 @@ class Vocabulary:
         return [_at_words(one, words) for one, words in zip(texts, written, strict=True)]
 
 
-class _Written(dict[int, str]):
+class _Replacements(dict[int, str]):
     """Replacements of characters, by code point, after which blanks separate words.
 
     A character of a word stays, a separator becomes a blank, and a word by itself gets blanks.
@@ -102,14 +102,16 @@ class _Written(dict[int, str]):
     @staticmethod
     def _find(char: str) -> str:
         category, char = unicodedata.category(char), ASCII_EQUIVALENTS.get(char, char)
-        if char in BETWEEN or char in INVISIBLE or char.isspace():
+        if char in SEPARATORS or char in INVISIBLE or char.isspace():
             return " "
-        if char in ALONE or category == "So" or (category[0] in "LMN" and UNSPACED.match(char)):
+        is_unspaced = category[0] in "LMN" and UNSPACED.match(char)
+        if char in WORD_MARKS or category == "So" or is_unspaced:
             return f" {char} "
-        return " " if category[0] == "P" and not char.isascii() and char not in INSIDE else char
+        is_punctuation = category[0] == "P" and not char.isascii()
+        return " " if is_punctuation and char not in INNER_PUNCTUATION else char
 
 
-_WRITTEN = _Written()
+_REPLACEMENTS = _Replacements()
 _APOSTROPHES = re.compile(rf"(?<=\w){APOSTROPHE}(?=\w)")
 
 
@@ -120,17 +122,17 @@ def split_words(text: str) -> list[str]:
     script without blanks.
     """
     if text.isascii():  # takes half the time
-        for mark in BETWEEN:
+        for mark in SEPARATORS:
             text = text.replace(mark, " ")
         return text.replace("!", " ! ").replace("?", " ? ").split()
-    return _APOSTROPHES.sub("'", text).translate(_WRITTEN).split()
+    return _APOSTROPHES.sub("'", text).translate(_REPLACEMENTS).split()
 
 
 def find_words(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each of the words of ``split_words`` begins and ends in the text."""
     begun = None
     for at, char in enumerate(_APOSTROPHES.sub("'", text)):
-        written = _WRITTEN[ord(char)]
+        written = _REPLACEMENTS[ord(char)]
         if written[0] != " ":
             begun = at if begun is None else begun
             continue
@@ -148,12 +150,12 @@ def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
     Words are numbered in the order of the texts.
     """
-    numbers = _Numbered()
+    numbers = _WordNumbers()
     find = numbers.__getitem__
     written = ["".join(map(find, split_words(text))) for text in texts]
     if len(numbers) > MAX_WORDS:
         raise InputError(
-            f"the documents have {len(numbers)} different words; {MAX_WORDS} can be told apart: "
+            f"the documents have {len(numbers)} different words; {MAX_WORDS} can be distinguished: "
             "compare fewer"
         )
     return written, list(numbers)

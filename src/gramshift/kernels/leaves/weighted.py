@@ -20,7 +20,7 @@ def count_groups(starts, docs, groups, counts):
     "void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
     " uint32[::1], int64[::1])"
 )
-def turn_round(starts, docs, times, cursors, features, places, n_before, unshared):
+def transpose_features(starts, docs, times, cursors, features, places, n_before, unshared):
     """Write the features of every document, from its cursor on, and its place in each.
 
     The n-grams of these features are subtracted from ``unshared``.
@@ -77,9 +77,8 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
 def find_association(having, totals, smoothing, weak, out):
     """Set out[f] to the association of feature f with classes; see ``weighting.association``."""
     n = totals.sum()
-    different = (
-        1 if totals.size == 2 else totals.size
-    )  # of two classes each is the complement of the other
+    # two classes are complements of each other: one association serves both
+    different = 1 if totals.size == 2 else totals.size
     for f in range(out.size):
         everywhere, best = 0, 1.0
         for code in range(totals.size):

@@ -9,6 +9,7 @@ BLOCK = 1024  # documents per block of bits
 HEADER = 2  # numbers before a list: the halves of `times`, negative if each document has a count
 MAX_FACTOR = 0xFFFF  # a row that counts more than this refers to a list more than once
 MAX_REPEATS = 16  # mean references of a row to the bits of a feature; above, a list is smaller
+LIST, BITS, EXCESS = range(3)  # the kinds of references, each with a cursor for every row
 
 
 @leaf("int64(uint32[::1], int64, int64, int64, int64)")
@@ -56,22 +57,83 @@ def write_list(docs, counts, begin, size, width, level, times, place, list_docs)
             list_docs[place + HEADER + 2 * k + 1] = counts[begin + k] - level
 
 
+@leaf("int64(uint32[::1], uint32[::1], int64, int64)")
+def keep_excess(docs, counts, size, level):
+    """Move the documents that count more than ``level`` to the front; return their number."""
+    n_kept = 0
+    for k in range(counts[:size].size):
+        if counts[k] > level:
+            docs[n_kept], counts[n_kept] = docs[k], counts[k]
+            n_kept += 1
+    return n_kept
+
+
+@leaf(
+    "void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, int64,"
+    " int64[:, ::1], boolean, uint32[::1], uint32[::1])"
+)
+def refer_to_bits(
+    docs, counts, start, stop, level, step, times, first_row, bit_row,
+    cursors, write, bit_ref, excess_ref,
+):  # fmt: skip
+    """Let the rows docs[start:stop] refer to a row of bits as often as they count.
+
+    In a symmetric index they also refer to it as columns, for their counts beyond ``step``.
+    """
+    for k in range(start, stop):
+        row = np.int64(docs[k]) - first_row
+        count = np.int64(counts[k]) - level if counts.size else 1
+        repeats = times * step * count
+        excess = times * step * (count - step) if first_row == 0 else 0
+        if write:
+            for j in range(repeats):
+                bit_ref[cursors[BITS, row] + j] = bit_row
+            for j in range(excess):
+                excess_ref[cursors[EXCESS, row] + j] = bit_row
+        cursors[BITS, row] += repeats
+        cursors[EXCESS, row] += excess
+
+
+@leaf(
+    "void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, int64,"
+    " int64[:, ::1], boolean, uint64[::1], uint16[::1])"
+)
+def refer_to_list(
+    docs, counts, start, stop, level, first_row, place, size, width,
+    cursors, write, list_ref, list_factor,
+):  # fmt: skip
+    """Let the rows docs[start:stop] refer to the part before themselves of a list of ``size``.
+
+    A reference has the start of the part in its low half and the stop in its high half.
+    """
+    for k in range(start, stop):
+        row = np.int64(docs[k]) - first_row
+        n_before = k - start if first_row == 0 else size
+        factor = np.int64(counts[k]) - level if counts.size else 1
+        while n_before > 0 and factor > 0:
+            if write:
+                end = np.uint64(place + HEADER + n_before * width)
+                list_ref[cursors[LIST, row]] = np.uint64(place) | end << np.uint64(32)
+                if counts.size:
+                    list_factor[cursors[LIST, row]] = min(factor, MAX_FACTOR)
+            cursors[LIST, row] += 1
+            factor -= MAX_FACTOR
+
+
 @leaf(
     "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64,"
-    " uint32[::1], uint32[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], boolean,"
+    " uint32[:, ::1], int64[::1], int64[:, ::1], boolean,"
     " uint32[::1], uint64[::1], uint16[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
 )
 def place_features(
-    starts, n_columns, times, members, counts, first_row, dense_at, alive, alive_counts,
-    ends, list_cursor, bit_cursor, excess_cursor, write,
+    starts, n_columns, times, members, counts, first_row, dense_at,
+    scratch, ends, cursors, write,
     list_docs, list_ref, list_factor, bits, bit_ref, excess_ref,
 ):  # fmt: skip
     """Lay out the features of one shard; without ``write`` only move the cursors, to measure.
 
-    ends = (next place in list_docs, next row of bits); list_cursor and bit_cursor hold a place per
-    row. A row refers to the part of a list before itself: start in the low half of list_ref, stop
-    in the high half. It refers to a row of bits as often as it counts.
+    ends = (next place in list_docs, next row of bits); ``cursors`` has the place of the next
+    reference of each kind (LIST, BITS, EXCESS) for every row.
 
     A feature of few columns becomes a list. A feature of many columns becomes rows of bits. With
     counts, it is a sum of sets: the documents with more than 0, 1, ... occurrences. A symmetric
@@ -84,87 +146,68 @@ def place_features(
     step * e' times; e * e': a smaller feature, of the documents with e > 0 alone. An example, for
     documents A, B, C with counts 2, 3, 5 and thus step = 2 and e = 0, 1, 3, is the pair B, C:
 
-        first bits, of A B C:  2 * 3 for B as the row, 2 * 3 for C as the column    6 + 6
-        what is left, of B C:  counts 1 and 3, for which step = 1 and e = 0, 2      1 * 3
-        together:              3 * 5 = 15
+        first bits, of A B C:   2 * 3 for B as the row, 2 * 3 for C as the column    6 + 6
+        the remainder, of B C:  counts 1 and 3, for which step = 1 and e = 0, 2      1 * 3
+        sum:                    3 * 5 = 15
     """
     symmetric = first_row == 0
     for f in range(starts.size - 1):
         begin, end, size = starts[f], starts[f + 1], n_columns[f]
-        level = 0
-        sparse = size < dense_at
-        # of the columns, the documents that count more than `level` stay `alive`, `size` of them
-        if not sparse:
-            for k in range(size):
-                alive[k] = members[begin + k]
-                if counts.size:
-                    alive_counts[k] = counts[begin + k]
-        while size >= dense_at:
-            step = np.int64(alive_counts[:size].min()) - level if counts.size else 1
-            total = 0
-            if counts.size:
-                for k in range(begin, end):
-                    total += counts[k]
-            weight = times[f] * step
-            if weight * max(total, end - begin) > MAX_REPEATS * (end - begin):
-                break
-            for k in range(size if symmetric else end - begin):
-                row = np.int64(alive[k] if symmetric else members[begin + k]) - first_row
-                count = 1
-                if counts.size:
-                    count = (
-                        np.int64(alive_counts[k]) - level
-                        if symmetric
-                        else np.int64(counts[begin + k])
-                    )
-                if row >= 0:
-                    repeat, excess = weight * count, weight * (count - step) if symmetric else 0
-                    if write:
-                        for j in range(repeat):
-                            bit_ref[bit_cursor[row] + j] = ends[1]
-                        for j in range(excess):
-                            excess_ref[excess_cursor[row] + j] = ends[1]
-                    bit_cursor[row] += repeat
-                    excess_cursor[row] += excess
+        first = begin if symmetric else begin + size  # the first member that is a row
+        place = ends[0]
+        if size < dense_at:
+            width = entry_width(counts, begin, size, 0)
+            ends[0] += size * width + HEADER
             if write:
-                set_bits(alive, size, ends[1], bits)
+                write_list(members, counts, begin, size, width, 0, times[f], place, list_docs)
+            refer_to_list(
+                members, counts, first, end, 0, first_row, place, size, width,
+                cursors, write, list_ref, list_factor,
+            )  # fmt: skip
+            continue
+        # the columns whose count exceeds `level`, which rows of bits have already covered
+        level = 0
+        columns, column_counts = scratch[0], scratch[1, : size if counts.size else 0]
+        n_occurrences = end - begin
+        for k in range(size):
+            columns[k] = members[begin + k]
+        if counts.size:
+            column_counts[:] = counts[begin : begin + size]
+            n_occurrences = np.int64(counts[begin:end].sum())
+        while size >= dense_at:
+            step = np.int64(column_counts[:size].min()) - level if counts.size else 1
+            if times[f] * step * n_occurrences > MAX_REPEATS * (end - begin):
+                break
+            if symmetric:
+                refer_to_bits(
+                    columns, column_counts, 0, size, level, step, times[f], first_row, ends[1],
+                    cursors, write, bit_ref, excess_ref,
+                )  # fmt: skip
+            else:
+                refer_to_bits(
+                    members, counts, first, end, 0, step, times[f], first_row, ends[1],
+                    cursors, write, bit_ref, excess_ref,
+                )  # fmt: skip
+            if write:
+                set_bits(columns, size, ends[1], bits)
             ends[1] += 1
             level += step
-            kept = 0
-            if counts.size:
-                for k in range(size):
-                    if alive_counts[k] > level:
-                        alive[kept], alive_counts[kept] = alive[k], alive_counts[k]
-                        kept += 1
-            size = kept
+            size = keep_excess(columns, column_counts, size, level)
         if size == 0:
             continue
-        if not sparse:
-            sort_pairs(alive, 0, alive_counts, size)
-        width = (
-            entry_width(counts, begin, size, 0)
-            if sparse
-            else entry_width(alive_counts, 0, size, level)
-        )
-        place = ends[0]
+        # the remainder is a list
+        sort_pairs(columns, 0, column_counts, size)
+        width = entry_width(column_counts, 0, size, level)
         ends[0] += size * width + HEADER
-        if write and sparse:
-            write_list(members, counts, begin, size, width, 0, times[f], place, list_docs)
-        elif write:
-            write_list(alive, alive_counts, 0, size, width, level, times[f], place, list_docs)
-        among = symmetric and not sparse  # what is left concerns only the documents left
-        for k in range(size if among else end - begin):
-            doc = np.int64(alive[k] if among else members[begin + k])
-            n_before = min(k, size) if among or sparse else first_at_least(alive, 0, size, 1, doc)
-            row = doc - first_row
-            factor = 1
-            if counts.size:
-                factor = np.int64(alive_counts[k]) - level if among else np.int64(counts[begin + k])
-            while row >= 0 and n_before > 0 and factor > 0:
-                if write:
-                    stop = np.uint64(place + HEADER + n_before * width)
-                    list_ref[list_cursor[row]] = np.uint64(place) | stop << np.uint64(32)
-                    if counts.size:
-                        list_factor[list_cursor[row]] = min(factor, MAX_FACTOR)
-                list_cursor[row] += 1
-                factor -= MAX_FACTOR
+        if write:
+            write_list(columns, column_counts, 0, size, width, level, times[f], place, list_docs)
+        if symmetric:
+            refer_to_list(
+                columns, column_counts, 0, size, level, first_row, place, size, width,
+                cursors, write, list_ref, list_factor,
+            )  # fmt: skip
+        else:
+            refer_to_list(
+                members, counts, first, end, 0, first_row, place, size, width,
+                cursors, write, list_ref, list_factor,
+            )  # fmt: skip

@@ -301,6 +301,19 @@ def order_lists(
     list_starts[n_lists] = at
 
 
+@leaf("UniTuple(int64, 2)(uint32[::1], uint64, uint64, int32[::1], int64, int64[::1], int64)")
+def push_entries(docs, start, stop, numbers, sign, stack, top):
+    """Push the chosen documents of a list with a sign; return the top and the sum of numbers."""
+    total = np.int64(0)
+    for p in range(start, stop):
+        number = np.int64(numbers[docs[p]])
+        stack[top] = 2 * number + sign  # overwritten if there is no number
+        if number >= 0:
+            total += number
+            top += 1
+    return top, total
+
+
 @leaf("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
 def cancel_on_stack(stack, bottom, top, totals, docs, at, added, f):
     """Write the documents that remain when entries cancel out; return the place after them.
@@ -372,30 +385,29 @@ def narrow_lists(
         find_lists(first_list, middle, last_list, owners, adding, taking)
         sizes = np.zeros(n + 1, np.int32)  # chosen documents of each feature, children included
         sums = np.zeros(n + 1, np.int64)  # the sum of their numbers
-        stack, top = np.empty(starts[last_list] - starts[first_list] + 1, np.int64), 0
+        stack, top = np.empty(starts[last_list] - starts[first_list] + 1, np.int64), np.int64(0)
         pending_parents, pending_bottoms = np.empty(n, np.int32), np.empty(n, np.int64)
         n_pending = 0  # dropped features whose parent is still to come
         new_numbers = np.full(n, -1, np.int32)
         for f in range(n):
-            own_bottom, bottom, total = top, top, sums[f]
+            total = sums[f]
+            bottom = own_bottom = top
             while n_pending > 0 and pending_parents[n_pending - 1] == f:
                 n_pending -= 1
                 bottom = pending_bottoms[n_pending]
-            if adding[f] >= 0:
-                for p in range(np.uint64(starts[adding[f]]), np.uint64(starts[adding[f] + 1])):
-                    number = np.int64(numbers[docs[p]])
-                    stack[top] = 2 * number + ADDED  # overwritten if there is no number
-                    if number >= 0:
-                        total += number
-                        top += 1
+            k = adding[f]
+            if k >= 0:
+                top, added_total = push_entries(
+                    docs, starts[k], starts[k + 1], numbers, ADDED, stack, top
+                )
+                total += added_total
             n_added = top - own_bottom
-            if taking[f] >= 0:
-                for p in range(starts[taking[f]], starts[taking[f] + 1]):
-                    number = np.int64(numbers[docs[p]])
-                    if number >= 0:
-                        stack[top] = 2 * number + TAKEN
-                        total -= number
-                        top += 1
+            k = taking[f]
+            if k >= 0:
+                top, taken_total = push_entries(
+                    docs, starts[k], starts[k + 1], numbers, TAKEN, stack, top
+                )
+                total -= taken_total
             n_taken = top - own_bottom - n_added
             size = sizes[f] + n_added - n_taken
             sizes[parents[begin + f]] += size
@@ -405,8 +417,8 @@ def narrow_lists(
                 new_numbers[f] = n_kept
                 new_starts[n_kept], new_weights[n_kept] = at, weight
                 if bottom == own_bottom:  # no child has handed on anything that could cancel out
-                    for k in range(bottom, top):
-                        new_docs[at + k - bottom] = stack[k] >> 1
+                    for i in range(bottom, top):
+                        new_docs[at + i - bottom] = stack[i] >> 1
                     added[n_kept] = n_added
                     at += top - bottom
                 else:

@@ -20,7 +20,7 @@ LOW = np.uint64(0xFFFFFFFF)
 FIRST, ONE = np.uint64(0), np.uint64(1)
 FETCHED_KEYS = 512  # keys whose slots are fetched together
 # faults that `check_trie` finds
-FINE, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)
+NO_FAULT, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)
 
 
 @leaf("void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, uint64[::1])")
@@ -70,14 +70,14 @@ def grow_trie(codes, places, longest, times, order, parents, characters, feature
 
 @leaf("int64(uint32[::1], uint32[::1], int32[::1], int64, int64, int64, int64)")
 def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
-    """Return the fault of nodes that come from an untrusted file, or FINE.
+    """Return the fault of nodes that come from an untrusted file, or NO_FAULT.
 
     Nodes must be as `grow_trie` writes them: the children of a node follow it by ascending
     characters, each with all nodes below it. No pair of parent and character then occurs twice.
     """
     if parents[0] != 0 or characters[0] != 0 or features[0] != -1:
         return BAD_ROOT
-    fault, depth, deepest = FINE, 0, min(hi, parents.size)
+    fault, depth, deepest = NO_FAULT, 0, min(hi, parents.size)
     path, last = np.zeros(deepest + 2, np.uint32), np.zeros(deepest + 2, np.uint32)
     for node in range(1, parents.size):
         while depth > 0 and path[depth] != parents[node]:
@@ -92,7 +92,7 @@ def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
             fault = TOO_DEEP
         elif depth + 1 < lo and features[node] >= 0:
             fault = TOO_SHORT
-        if fault != FINE:
+        if fault != NO_FAULT:
             break
         last[depth] = characters[node]
         depth += 1
@@ -226,7 +226,7 @@ def enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fet
     "uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1],"
     " uint64[::1], uint64[::1], uint64[:, ::1])"
 )
-def go_on(codes, end, children, length, hi, n, places, keys, found, fetched):
+def descend(codes, end, children, length, hi, n, places, keys, found, fetched):
     """Go from n-grams of ``length`` characters to one more; return how many places remain."""
     if length >= hi:
         return FIRST
@@ -297,7 +297,7 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
                 for i in range(m):
                     total += values[features[i], c]
                 out[doc, c] = total
-            n = go_on(codes, end, children, length, hi, n, places, keys, found, fetched)
+            n = descend(codes, end, children, length, hi, n, places, keys, found, fetched)
             length += 1
 
 
@@ -358,5 +358,5 @@ def spread_documents(
                         )
                         for p in range(place, place + length):
                             out[p, c] += part
-            n = go_on(codes, end, children, length, hi, n, places, keys, found, fetched)
+            n = descend(codes, end, children, length, hi, n, places, keys, found, fetched)
             length += 1

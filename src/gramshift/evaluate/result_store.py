@@ -10,10 +10,10 @@ from gramshift.files import replaced_file
 from gramshift.model.saving import library_versions
 from gramshift.safe_reading import MEGABYTE, read_json
 
-LARGEST = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
+MAX_RESULT_BYTES = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
 
 
-class Kept:
+class ResultStore:
     """A folder with one JSON file per result.
 
     Each file records what its result depends on, code and library versions included, and is whole
@@ -26,7 +26,7 @@ class Kept:
     def load(self, name: str, key: dict[str, Any]) -> Any:
         """Return a kept result, or None if it is damaged or depends on another key."""
         try:
-            content = read_json(self.folder / f"{name}.json", most=LARGEST)
+            content = read_json(self.folder / f"{name}.json", most=MAX_RESULT_BYTES)
             body = content["body"]
             whole = content["checksum"] == _checksum(body) and body["key"] == _full_key(key)
             return body["result"] if whole else None
