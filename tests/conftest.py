@@ -9,7 +9,8 @@ TESTS = Path(__file__).parent
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 
 if WORKER and hasattr(os, "sched_setaffinity"):
-    # One core, and so one thread of BLAS, for each worker and its children; before NumPy is imported.
+    # One core, and so one thread of BLAS, for each worker and its children; before NumPy is
+    # imported.
     CORES = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]})
 
@@ -32,8 +33,10 @@ def examples(n):
 KINDS = ["presence", "intersection", "spectrum"]
 PAIR_KINDS = ["subsequence", "local_rank"]
 
-# Few characters, so that n-grams meet, and all kinds that are easily confused: white space, NUL, upper and
-# lower case, an accented letter as one code point and as two, right-to-left, astral, lone surrogates.
+# Few characters, so that n-grams meet, and all kinds that are easily confused: white space, NUL,
+# upper and
+# lower case, an accented letter as one code point and as two, right-to-left, astral, lone
+# surrogates.
 ALPHABET = "aab  \t\n\0éEe\u0301שΣ😀𝒳\ud83d\ude00"
 texts = st.lists(st.text(alphabet=ALPHABET, max_size=25), min_size=1, max_size=8)
 ngram_ranges = st.tuples(st.integers(1, 12), st.integers(0, 25)).map(
@@ -115,7 +118,8 @@ def data_folder():
 def cluster():
     """A Dask client of two workers for all tests of a process.
 
-    Tests kill workers, so Dask may neither retry a task for long nor give up a worker that restarts.
+    Tests kill workers, so Dask may neither retry a task for long nor give up a worker that
+    restarts.
     """
     import dask
     import distributed

@@ -1,7 +1,10 @@
-"""Results that a refactoring must not change: ``python tests/frozen.py record FILE``, and later ``check FILE``.
+"""Results that a refactoring must not change: ``python tests/frozen.py record FILE``, and later
+``check FILE``.
 
-The demo corpus and two pairs of reviews: labels, scores, probabilities, class proportions, expected accuracy and explanations
-of the default, labels and scores of the paper's stages and of the systems in its tables. With ``--reproduce`` also the
+The demo corpus and two pairs of reviews: labels, scores, probabilities, class proportions, expected
+accuracy and explanations
+of the default, labels and scores of the paper's stages and of the systems in its tables.
+With ``--reproduce`` also the
 results of ``gramshift reproduce``.
 """
 
@@ -116,7 +119,9 @@ def reproduce():
 
 
 def compare(kept, found, path=""):
-    """Return where two results differ: numbers by more than 1e-9 of the larger, anything else at all."""
+    """Return where two results differ: numbers by more than 1e-9 of the larger, anything else at
+    all.
+    """
     if isinstance(kept, float) and isinstance(found, float | int):
         return (
             []

@@ -1,4 +1,6 @@
-"""Algorithm 1 of the paper, line by line, with loops; lists of lists in, a list of class numbers out."""
+"""Algorithm 1 of the paper, line by line, with loops; lists of lists in, a list of class numbers
+out.
+"""
 
 from math import exp, sqrt
 
@@ -6,7 +8,9 @@ import numpy as np
 
 
 def transductive_kernel_algorithm(k, labels, n_classes, r, alpha, rounds=2):
-    """k: raw kernel of source then target documents; labels: class numbers of the source. Labels and scores of the target."""
+    """k: raw kernel of source then target documents; labels: class numbers of the source. Labels
+    and scores of the target.
+    """
     total, m = len(k), len(labels)
     n = total - m
     hat = [[k[i][j] / sqrt(k[i][i] * k[j][j]) for j in range(total)] for i in range(total)]

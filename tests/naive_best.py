@@ -1,6 +1,8 @@
-"""The preset "best", line by line, with loops; texts and labels in, labels, scores and shares of the target out.
+"""The preset "best", line by line, with loops; texts and labels in, labels, scores and shares of
+the target out.
 
-Numbers that were chosen on development data are those of the source, as the preset's parameters are.
+Numbers that were chosen on development data are those of the source, as are the parameters of
+the preset.
 """
 
 from collections import defaultdict
@@ -32,9 +34,11 @@ TINY = 1e-9  # the least probability whose logarithm is asked for
 
 
 def weight(gram, sets, classes, idf, by_class, n_source=None):
-    """log(N / df) ** idf * (largest |log of odds| over classes) ** by_class; classes are None where unknown.
+    """log(N / df) ** idf * (largest |log of odds| over classes) ** by_class; classes are None where
+    unknown.
 
-    With n_source also times the share of documents that have it in source or target, the smaller over the larger.
+    With n_source also times the share of documents that have it in source or target, the smaller
+    over the larger.
     """
     having = [gram in one for one in sets]
     if by_class and sum(having) < 2:
@@ -71,9 +75,11 @@ def similarity(sets, classes, **powers):
 
 
 def train(views, classes, rows, n_classes, alpha, **powers):
-    """Scores of all documents by ridge regression on ``rows``, which have classes; others have None.
+    """Scores of all documents by ridge regression on ``rows``, which have classes; others have
+    None.
 
-    What is learnt is +1 and -1 beside the mean of these; a document that is like no other scores the mean.
+    What is learnt is +1 and -1 beside the mean of these; a document that is like no other scores
+    the mean.
     """
     grams = [similarity(sets, classes, **powers) for sets in views]
     k = np.mean(grams, axis=0)
@@ -84,9 +90,11 @@ def train(views, classes, rows, n_classes, alpha, **powers):
 
 
 def by_halves(views, classes, rows, m, order, **options):
-    """Scores by what the other half teaches, of ``rows``; all other documents have the mean of what both halves teach.
+    """Scores by what the other half teaches, of ``rows``; all other documents have the mean of what
+    both halves teach.
 
-    ``order`` has the place of each document when all are sorted by their digests. The documents of a class that come first
+    ``order`` has the place of each document when all are sorted by their digests. The documents of
+    a class that come first
     in it, of the m of the source, are one half; of the target they are the other.
     """
     groups, fold = defaultdict(list), {}
@@ -130,7 +138,8 @@ def middle(values):
 
 
 def drift(listed, n_source):
-    """How far frequencies of words and pairs of words have drifted; ``listed`` has the words of each document.
+    """How far frequencies of words and pairs of words have drifted; ``listed`` has the words of
+    each document.
 
     A word that always stands before the same one is no other n-gram than the pair of both.
     """
@@ -184,9 +193,11 @@ def temper(probabilities, before):
 
 
 def errors_of(probabilities, counts, drift):
-    """How much the share of a class changes if its documents look less, or more, like it than they should.
+    """How much the share of a class changes if its documents look less, or more, like it than they
+    should.
 
-    ``counts`` are those of the source's classes. Evidence leans towards the source's share, or either way from there.
+    ``counts`` are those of the source's classes. Evidence leans towards the source's share, or
+    either way from there.
     """
     before = [count / sum(counts) for count in counts]
     estimated = em(probabilities, before)
@@ -214,7 +225,9 @@ def errors_of(probabilities, counts, drift):
 
 
 def limits_of(before, unadapted, errors):
-    """Of three classes or more, one whose error is large grows no further than its part of the unadapted labels."""
+    """Of three classes or more, one whose error is large grows no further than its part of the
+    unadapted labels.
+    """
     guarded = [len(before) > 2 and error > GUARDED_ERROR for error in errors]
     return [
         max(b, u) if limited else 1.0
@@ -223,7 +236,9 @@ def limits_of(before, unadapted, errors):
 
 
 def shrink(shares, before, errors, limits):
-    """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
+    """Of each difference from the source's share the part beyond a part of its error, up to the
+    limit of the class.
+    """
     used = []
     for share, b, error, limit in zip(shares, before, errors, limits, strict=True):
         left = max(0.0, abs(share - b) - SHRINKAGE * error)
@@ -232,7 +247,9 @@ def shrink(shares, before, errors, limits):
 
 
 def estimate_again(shares, first, before):
-    """What was estimated first, half of the way back to the source's shares where later classifiers want to go back."""
+    """What was estimated first, half of the way back to the source's shares where later classifiers
+    want to go back.
+    """
     found = [
         (s + f) / 2 if abs(s - b) < abs(f - b) else f
         for s, f, b in zip(shares, first, before, strict=True)
@@ -273,7 +290,9 @@ def meet(logits, shares):
 
 
 def slope(scores, by_half):
-    """How much larger scores are than those by half of the documents: at least as large, and twice at most."""
+    """How much larger scores are than those by half of the documents: at least as large, and twice
+    at most.
+    """
     across = up = 0.0
     for column, half in zip(scores.T, by_half.T, strict=True):
         for score, one in zip(column, half, strict=True):
@@ -283,7 +302,9 @@ def slope(scores, by_half):
 
 
 def best(source, labels, target, *, ngram_range, **options):
-    """The same for documents some of which share nothing with the source: these have no scores, and change no others."""
+    """The same for documents some of which share nothing with the source: these have no scores, and
+    change no others.
+    """
     views = views_of([*source, *target], ngram_range)
     known = [set().union(*sets[: len(source)]) for sets in views]
     rows = [
@@ -310,7 +331,7 @@ def views_of(texts, ngram_range):
 
 
 def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
-    """labels are class numbers; ``added`` has the share of the target that joins after each round."""
+    """``labels`` are class numbers; ``added`` has the share of the target added by each round."""
     texts, views = (
         [prepare(text) for text in [*source, *target]],
         views_of([*source, *target], ngram_range),

@@ -1,4 +1,4 @@
-"""The documents as a whole; examples in them run in test_package.py and commands/test_documents.py."""
+"""The documents as a whole; test_package and commands/test_documents run their examples."""
 
 import importlib.util
 import re
@@ -38,7 +38,9 @@ def test_the_page_of_commands_has_every_command_and_option():
 
 
 def test_help_can_be_read_alone():
-    """A sentence each, which begins with what it is about and needs neither the name of the option nor its panel."""
+    """A sentence each, which begins with what it is about and needs neither the name of the option
+    nor its panel.
+    """
     for name, command in script("make_command_reference").find_commands().items():
         for one in (command, *command.params):
             words = one.help.split("\n\n")[0]

@@ -1,4 +1,6 @@
-"""The shares of classes in a target: estimated by loops, drawn towards those of the source, and with an error."""
+"""The shares of classes in a target: estimated by loops, drawn towards those of the source, and
+with an error.
+"""
 
 from math import exp, log, sqrt
 
@@ -31,7 +33,7 @@ ALL = np.ones(2)  # no limits
 
 
 def with_shares(probabilities, before, shares):
-    """Probabilities where classes have other proportions than those that they were calibrated with."""
+    """Probabilities for other shares of classes than those of the calibration."""
     weighted = probabilities * (shares / before)
     return weighted / weighted.sum(axis=1, keepdims=True)
 
@@ -46,7 +48,8 @@ def log_likelihood(shares, probabilities, before, imagined):
 
 
 def draw_probabilities(shares, before, n, clear):
-    """n documents with these shares of classes, by a classifier that is calibrated where classes have those before.
+    """n documents with these shares of classes, by a classifier that is calibrated where classes
+    have those before.
 
     A document of class c is a point: a random one, moved by ``clear`` along axis c.
     """
@@ -90,7 +93,8 @@ def test_two_kinds_of_documents_on_paper():
     """0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind."""
     mixed = np.array([[0.8, 0.2]] * 65 + [[0.2, 0.8]] * 35)
     np.testing.assert_allclose(maximize(mixed, HALF, 0.0), [0.75, 0.25], atol=1e-6)
-    # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
+    # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with
+    # halves says 0.8 and 0.2
     odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65 + [[0.2 * 0.9, 0.8 * 0.1]] * 35)
     skewed = odds / odds.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(maximize(skewed, np.array([0.9, 0.1]), 0.0), [0.75, 0.25], atol=1e-6)
@@ -203,7 +207,7 @@ def test_of_a_difference_counts_what_exceeds_its_error():
     assert unsure[-1] == 0.5
 
 
-def test_a_class_of_three_that_is_all_but_unknown_grows_no_further_than_its_part_of_the_unadapted_labels():
+def test_an_uncertain_class_of_three_grows_no_further_than_its_unadapted_share():
     _, probabilities = draw_probabilities([0.8, 0.1, 0.1], np.full(3, 1 / 3), 600, 3.0)
     codes, unadapted, far = codes_of([500] * 3), np.array([0.34, 0.33, 0.33]), 1.4
     free, limited = (estimate_shares(probabilities, codes, far, one) for one in (None, unadapted))
@@ -256,7 +260,9 @@ def test_a_class_that_the_target_lacks_gets_nearly_nothing(n_classes):
 
 
 def test_eleven_classes():
-    """Shares that differ by 0.21 in all, or by 0.92: labels by those that are used are no worse than by the source's."""
+    """Shares that differ by 0.21 in all, or by 0.92: labels by those that are used are no worse
+    than by the source's.
+    """
     before = np.full(11, 1 / 11)
     little = before + np.array([0.045, 0.03, 0.03, 0, 0, 0, 0, 0, -0.035, -0.035, -0.035])
     much = np.array([0.55, *[0.045] * 10])
@@ -276,7 +282,9 @@ def test_eleven_classes():
 
 
 def test_what_makes_shares_timid():
-    """Drift, few documents of a class to learn from, and probabilities that say little: each draws them to the source's."""
+    """Drift, few documents of a class to learn from, and probabilities that say little: each draws
+    them to the source's.
+    """
     codes, probabilities = draw_probabilities([0.9, 0.1], HALF, 1000, 2.0)
     enough = codes_of([500, 500])
     clear = np.where(codes[:, None] == np.arange(2), 0.99, 0.01)

@@ -1,4 +1,6 @@
-"""Documents with weights: ridge regression whose squared errors count by them, against the textbook."""
+"""Documents with weights: ridge regression whose squared errors count by them, against the
+textbook.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Probabilities on average: as large as the shares of classes, and as sure as labels are expected to be right."""
+"""Probabilities on average: as large as the shares of classes, and as sure as labels are expected
+to be right.
+"""
 
 import numpy as np
 import pytest

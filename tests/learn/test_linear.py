@@ -1,4 +1,6 @@
-"""Training on lists of documents by n-gram against the textbook: (K + alpha I)^-1 Y, with K written down by loops."""
+"""Training on lists of documents by n-gram against the textbook: (K + alpha I)^-1 Y, with K written
+down by loops.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -154,7 +156,9 @@ class FakeLists:
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("alpha", [1e-9, 1e-6, 1e-3, 0.1, 1.0, 1e3])
 def test_scores_are_those_of_the_textbook(demo, alpha, bias, n_classes):
-    """Copies of documents have different targets here, which makes coefficients of 1 / alpha; training rows in any order."""
+    """Copies of documents have different targets here, which makes coefficients of 1 / alpha;
+    training rows in any order.
+    """
     documents, kernel = demo
     training = np.random.default_rng(n_classes).permutation(TRAINED)
     solver = LinearRidge(documents, alpha, bias=bias, few=0)
@@ -227,7 +231,7 @@ def test_few_documents_are_left_out_one_by_one(demo, bias, n_classes):
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 7])
 def test_many_documents_are_left_out_by_fifths(demo, bias, n_classes):
-    """Of each class every fifth document is in a fold, beginning with another one for each class."""
+    """Put every fifth document of a class into a fold, with another start for each class."""
     documents, kernel = demo
     training, targets, told = (
         np.random.default_rng(3).permutation(TRAINED),
@@ -311,7 +315,9 @@ def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
-    """Copies with different targets have coefficients of 1 / alpha, and scores are what is left of their differences."""
+    """Copies with different targets have coefficients of 1 / alpha, and scores are what is left of
+    their differences.
+    """
     documents, kernel = demo
     training, targets = np.arange(TRAINED), draw_targets(7)
     with pytest.raises(SingularKernelError, match=r"too small .* try alpha=1e-09 or larger"):
@@ -326,7 +332,9 @@ def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
 @pytest.mark.parametrize("sketched", [0, 1, 12, TRAINED])
 @pytest.mark.parametrize("bias", [False, True])
 def test_more_documents_than_memory_has_room_for_get_a_preconditioner(demo, bias, sketched):
-    """Steps alone are given up at once here; the similarities to some documents or to none make the others shorter."""
+    """Steps alone are given up at once here; the similarities to some documents or to none make the
+    others shorter.
+    """
     documents, kernel = demo
     training, targets = np.random.default_rng(6).permutation(TRAINED), draw_targets(7)
     solver = LinearRidge(documents, 1e-4, bias=bias, few=0, sketched=sketched)

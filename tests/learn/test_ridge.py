@@ -122,7 +122,9 @@ def test_two_classes_are_solved_once_and_mirrored():
 @pytest.mark.parametrize("adapt", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
 def test_copies_are_merged_without_changing_scores(adapt, bias):
-    """Among the source, between source and added documents, among the added ones, and empty ones; with different targets."""
+    """Among the source, between source and added documents, among the added ones, and empty ones;
+    with different targets.
+    """
     texts = [
         *DEMO[:30],
         DEMO[3],
@@ -159,7 +161,7 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
 
 
 def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
-    """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
+    """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and few steps."""
     documents = KernelFeatures.from_gram(
         StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False
     )
@@ -317,7 +319,7 @@ def count_blas():
 
 
 def test_solving_side_by_side_leaves_blas_as_many_threads_as_it_had():
-    """The one who comes second must not take the number that the first has set for the usual one."""
+    """The second solver must not take the number set by the first as the default."""
     inside = [threading.Event(), threading.Event()]
     leave = [threading.Event(), threading.Event()]
 

@@ -1,4 +1,6 @@
-"""What a fit takes beside texts and labels: unlabelled texts, weights, names of sources; and what it warns of or refuses."""
+"""What a fit takes beside texts and labels: unlabelled texts, weights, names of sources; and what
+it warns of or refuses.
+"""
 
 import warnings
 
@@ -94,7 +96,7 @@ def test_weights_move_scores_towards_what_counts_more(alone):
 
 
 def make_domain(rng, often, n):
-    """Texts of words that are more or less common, half of them with a word that tells the class."""
+    """Texts of more or less common words, half of them with a word of their class."""
     words = [
         " ".join(word for word, share in often.items() if rng.random() < share) for _ in range(n)
     ]

@@ -1,4 +1,6 @@
-"""What must not change a result: the order of documents, and target documents that share nothing with the source."""
+"""What must not change a result: the order of documents, and target documents that share nothing
+with the source.
+"""
 
 from functools import cache
 
@@ -45,7 +47,9 @@ def fit_once(preset, n_classes):
 
 
 def check_same(clf, expected, rows, atol):
-    """The target documents of these rows, and new documents, have the labels and probabilities of another fit."""
+    """The target documents of these rows, and new documents, have the labels and probabilities of
+    another fit.
+    """
     assert clf.transduction_[rows].tolist() == expected.transduction_.tolist()
     np.testing.assert_allclose(
         clf.transduction_proba_[rows], expected.transduction_proba_, rtol=0, atol=atol
@@ -124,7 +128,9 @@ def class_shares(clf, n_classes):
 
 
 def check_blank(clf, rows, n_classes):
-    """These target documents have the class proportions as probabilities, and the most common class as a label."""
+    """These target documents have the class proportions as probabilities, and the most common class
+    as a label.
+    """
     shares = class_shares(clf, n_classes)
     np.testing.assert_allclose(
         clf.transduction_proba_[rows], np.tile(shares, (len(rows), 1)), rtol=0, atol=1e-6

@@ -1,4 +1,4 @@
-"""Random tables through all pairs of formats: cells stay, ours are added, pandas and polars agree."""
+"""Random tables through all pairs of formats, against pandas and polars."""
 
 import base64
 import csv

@@ -1,4 +1,6 @@
-"""Lines for people: words stay whole in a terminal, commands can be copied, colours only where they are wanted."""
+"""Lines for people: words stay whole in a terminal, commands can be copied, colours only where they
+are wanted.
+"""
 
 import io
 import os
