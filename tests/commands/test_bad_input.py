@@ -116,6 +116,7 @@ def changed(*options, source="pans.csv", without=()):
             "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory",
         ),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
+        (changed("--engine", "dask"), "--engine dask .* goes with --sample"),
         (
             changed(source="gaps.csv"),
             "gaps.csv: the column 'label' is empty; a source needs labels",
