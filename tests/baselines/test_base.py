@@ -92,7 +92,7 @@ def sentences(chance, n, common):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.slow
-def test_three_classes_or_a_clear_error(name):
+def test_themes_are_found_of_three_classes_or_of_two(name):
     chance = random.Random(0)
     texts, labels = sentences(chance, 40, "the a was very long day we saw and then")
     target, truth = sentences(chance, 20, "the a is so short night they had but when")
@@ -100,10 +100,10 @@ def test_three_classes_or_a_clear_error(name):
     if type(clf).two_classes:
         with pytest.raises(ValueError, match="two classes; y has 3"):
             clf.fit(texts, labels, target=target)
-    else:
-        clf.fit(texts, labels, target=target)
-        assert clf.decision_function(target).shape == (60, 3)
-        assert np.mean(clf.transduction_ == np.array(truth)) > 0.8
+        texts, labels, target, truth = texts[:80], labels[:80], target[:40], truth[:40]
+    clf.fit(texts, labels, target=target)
+    assert clf.decision_function(target).shape == ((60, 3) if len(target) == 60 else (40,))
+    assert np.mean(clf.transduction_ == np.array(truth)) > 0.8
 
 
 @pytest.mark.parametrize("name", list(CLASSES))
@@ -128,19 +128,6 @@ def test_grid_search_leaves_the_target_whole():
     search = GridSearchCV(gs.baselines.SelfTraining(), {"C": [0.1, 10]}, cv=2)
     search.fit(np.array(KITCHEN.texts), KITCHEN.labels, target=gs.Target(FILMS.texts))
     assert search.best_estimator_.transduction_.shape == (len(FILMS.texts),)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.slow
-def test_better_than_chance_at_telling_the_demo_corpora_apart(name):
-    """Half of the reviews, labelled by their corpus, and the other half as target.
-
-    The reviews are short and few, so that no method that counts words is much better than chance.
-    """
-    texts = KITCHEN.texts + FILMS.texts
-    labels = np.repeat(["kitchen", "films"], [len(KITCHEN.texts), len(FILMS.texts)])
-    clf = METHODS[name].make().fit(texts[::2], labels[::2], target=texts[1::2])
-    assert np.mean(clf.transduction_ == labels[1::2]) > 0.56
 
 
 @pytest.fixture(scope="module")

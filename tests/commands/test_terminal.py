@@ -1,5 +1,7 @@
-"""What files bring along does not move the cursor; closed files and narrow encodings are no bugs."""
+"""Control characters of files do not reach a terminal; closed standard files are no bugs."""
 
+import errno
+import io
 import json
 import os
 import subprocess
@@ -33,7 +35,7 @@ def write(path, reviews):
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A folder, a model and two tables that try it everywhere: in labels, ids, texts, names of columns and of files."""
+    """A model and two tables with control characters in labels, ids, texts and all names."""
     folder = tmp_path_factory.mktemp("hostile") / f"folder{ESC}".replace("/", "")
     folder.mkdir()
     source, target = (
@@ -146,14 +148,14 @@ FAULTS = {
 
 
 def assert_harmless(answer):
-    """No character but an end of line that is not seen as what it is."""
+    """Require that all characters are printable, except for the ends of lines."""
     found = {char for char in answer.out + answer.err if char != "\n" and not char.isprintable()}
     assert found == set()
     assert not any(line.startswith("forged") for line in (answer.out + answer.err).splitlines())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_command_prints_what_moves_the_cursor(gramshift, hostile, name):
+def test_no_command_prints_control_characters(gramshift, hostile, name):
     answer = gramshift(*COMMANDS[name](*hostile))
     assert answer.code == 0, answer.err
     assert answer.out or answer.err
@@ -163,7 +165,7 @@ def test_no_command_prints_what_moves_the_cursor(gramshift, hostile, name):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_no_error_prints_what_moves_the_cursor(gramshift, hostile, name):
+def test_no_error_prints_control_characters(gramshift, hostile, name):
     answer = gramshift(*FAULTS[name](*hostile))
     assert answer.code == 2
     assert "gramshift: " in answer.err
@@ -177,7 +179,7 @@ def test_values_come_back_from_json_as_they_were(gramshift, hostile):
     assert set(one["score"]) == set(LABELS)
 
 
-def test_a_bug_is_told_without_what_moves_the_cursor(gramshift, hostile, monkeypatch):
+def test_a_bug_is_reported_without_control_characters(gramshift, hostile, monkeypatch):
     def fail(*_):
         raise LookupError(f"odd {ESC}")
 
@@ -188,30 +190,6 @@ def test_a_bug_is_told_without_what_moves_the_cursor(gramshift, hostile, monkeyp
     assert "LookupError: odd" in answer.err
     assert "Traceback (most recent call last)" in answer.err
     assert_harmless(answer)
-
-
-def run_closed(*arguments, closed, cwd, env=None, **options):
-    """The command in a process of its own that has some of its three files closed."""
-    redirected = " ".join({0: "<&-", 1: ">&-", 2: "2>&-"}[number] for number in closed)
-    command = [
-        "sh",
-        "-c",
-        f'exec "$0" "$@" {redirected}',
-        sys.executable,
-        "-c",
-        RUN,
-        *map(str, arguments),
-    ]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=cwd,
-        env=env,
-        **options,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -227,81 +205,86 @@ def plain_model(tmp_path_factory):
 PREDICT = ("predict", "--model", "m.gramshift", "--input", "t.csv", "--force")
 
 
-@pytest.mark.parametrize("closed", [(2,), (0, 1, 2)])
-def test_work_is_done_whatever_is_closed(plain_model, closed):
-    output = plain_model / "o.csv"
-    output.unlink(missing_ok=True)
-    result = run_closed(*PREDICT, "--output", "o.csv", closed=closed, cwd=plain_model)
-    assert (result.returncode, result.stdout) == (0, "")
+@pytest.fixture
+def output(plain_model, monkeypatch):
+    monkeypatch.chdir(plain_model)
+    path = plain_model / "o.csv"
+    path.unlink(missing_ok=True)
+    return path
+
+
+def test_labels_are_written_where_all_standard_files_are_closed(output):
+    """In a process of its own, where other files would take the places of the closed ones."""
+    command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, "-c", RUN]
+    result = subprocess.run([*command, *PREDICT, "--output", "o.csv"], timeout=300, check=False)
+    assert result.returncode == 0
     assert output.read_text().startswith("text,label,confidence")
     assert len(output.read_text().splitlines()) == 3
 
 
-def test_work_is_done_where_words_go_to_a_full_disk(plain_model):
-    output = plain_model / "o.csv"
-    output.unlink(missing_ok=True)
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, "-c", RUN, *PREDICT, "--output", "o.csv"]
-        assert (
-            subprocess.run(
-                command, stderr=full, timeout=300, check=False, cwd=plain_model
-            ).returncode
-            == 0
-        )
+def test_labels_are_written_where_messages_go_to_a_full_disk(gramshift, output, monkeypatch):
+    class FullDisk(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", FullDisk())
+    assert gramshift(*PREDICT, "--output", "o.csv").code == 0
     assert len(output.read_text().splitlines()) == 3
 
 
-def test_words_never_go_where_data_goes(plain_model):
-    result = run_closed(*PREDICT, "--output", "-", closed=[2], cwd=plain_model)
-    assert result.returncode == 0
-    assert [line.split(",")[0] for line in result.stdout.splitlines()] == [
-        "text",
-        "a great pan",
-        "a bad pan",
-    ]
-    result = run_closed("info", "none.gramshift", closed=[2], cwd=plain_model)
-    assert (result.returncode, result.stdout) == (2, "")
+def test_messages_never_go_where_data_goes(gramshift, output, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    answer = gramshift(*PREDICT, "--output", "-")
+    assert answer.code == 0
+    rows = [line.split(",")[0] for line in answer.out.splitlines()]
+    assert rows == ["text", "a great pan", "a bad pan"]
+    answer = gramshift("info", "none.gramshift")
+    assert (answer.code, answer.out) == (2, "")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "closed", "words"),
+    ("arguments", "stream", "words"),
     [
         (
             ("predict", "--model", "m.gramshift", "--input", "-", "--format", "csv"),
-            0,
+            "stdin",
             "standard input is closed",
         ),
-        ((*PREDICT, "--output", "-"), 1, "standard output is closed"),
-        (("info", "m.gramshift"), 1, "standard output is closed"),
+        ((*PREDICT, "--output", "-"), "stdout", "standard output is closed"),
+        (("info", "m.gramshift"), "stdout", "standard output is closed"),
     ],
 )
-def test_what_is_closed_and_needed_is_named(plain_model, arguments, closed, words):
-    result = run_closed(*arguments, closed=[closed], cwd=plain_model)
-    assert result.returncode == 2
-    assert words in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+def test_a_closed_file_that_is_needed_is_named(
+    gramshift, output, monkeypatch, arguments, stream, words
+):
+    monkeypatch.setattr(sys, stream, None)
+    answer = gramshift(*arguments)
+    assert answer.code == 2
+    assert words in answer.err
+    assert len(answer.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("encoding", ["ascii:strict", "utf-8:strict"])
-def test_narrow_encodings_get_escapes(plain_model, encoding):
-    env = os.environ | {"PYTHONIOENCODING": encoding}
-    given = "a great \N{SNOWMAN} pan"
-    result = run_closed(
-        "explain", "--model", "m.gramshift", "--json", given, closed=[], cwd=plain_model, env=env
-    )
-    assert result.returncode == 0
-    assert json.loads(result.stdout)[0]["text"] == given
-    result = run_closed(
-        "explain", "--model", "m.gramshift", given, closed=[], cwd=plain_model, env=env
-    )
-    assert result.returncode == 0
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("json_or_words", [["--json"], []])
+def test_an_encoding_of_standard_output_that_lacks_characters(
+    gramshift, output, monkeypatch, encoding, json_or_words
+):
+    given = "süß \N{SNOWMAN} pan"
+    shown = io.BytesIO()
+    stream = io.TextIOWrapper(shown, encoding=encoding, errors="strict")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert gramshift("explain", "--model", "m.gramshift", *json_or_words, given).code == 0
+    stream.flush()
+    if json_or_words:
+        assert json.loads(shown.getvalue())[0]["text"] == given
+        assert ("süß".encode() in shown.getvalue()) is (encoding == "utf-8")
 
 
-def test_a_full_disk_behind_standard_output_is_told(plain_model):
+def test_a_full_disk_behind_standard_output_is_reported(output):
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-c", RUN, "info", "m.gramshift"]
         result = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=plain_model, check=False
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
         )
     assert result.returncode == 1
     assert result.stderr == "gramshift: No space left on device\n"

@@ -119,6 +119,7 @@ def test_running_out_of_memory_is_an_error_with_the_limit(cluster):
     assert run(cluster, abs, [-1]) == {-1: 1}
 
 
+@pytest.mark.cluster
 def test_nothing_is_left_behind(temporary):
     opened = open_workers(None, n_workers=1, memory_limit=400 * 10**6)
     (worker,) = pids(opened.__enter__())
@@ -160,6 +161,7 @@ def script(folder):
         process.communicate()
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_workers_end_with_the_process_that_started_them(tmp_path, temporary, how):
     with script(tmp_path) as process:

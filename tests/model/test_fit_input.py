@@ -1,4 +1,6 @@
-"""What a fit takes beside texts and labels: unlabelled texts, weights, names of sources; and what it warns of or refuses."""
+"""What a fit takes beside texts and labels: unlabelled texts, weights, names of sources; and what
+it warns of or refuses.
+"""
 
 import warnings
 
@@ -94,7 +96,7 @@ def test_weights_move_scores_towards_what_counts_more(alone):
 
 
 def make_domain(rng, often, n):
-    """Texts of words that are more or less common, half of them with a word that tells the class."""
+    """Texts of more or less common words, half of them with a word of their class."""
     words = [
         " ".join(word for word, share in often.items() if rng.random() < share) for _ in range(n)
     ]
@@ -163,7 +165,7 @@ def test_a_target_of_one_document_and_a_class_of_one():
 
 def test_documents_without_evidence_get_the_shares():
     found = fit(target=[*FILMS.texts[:60], "", "%%%% &&&&"])
-    assert found._fit.n_blank == 2
+    assert found.n_blank_ == 2
     prior = [one["used"] for one in found.class_prior_.values()]
     np.testing.assert_allclose(
         found.transduction_proba_[-2], found.transduction_proba_[-1], atol=1e-9
@@ -176,7 +178,7 @@ def test_documents_without_evidence_get_the_shares():
 
 def test_a_target_without_any_known_ngram_gets_the_shares():
     found = fit(target=["", "\u4e2d\u6587"] * 30)
-    assert found._fit.n_blank == 60
+    assert found.n_blank_ == 60
     np.testing.assert_allclose(found.transduction_proba_, 0.5, atol=0.05)
 
 

@@ -1,4 +1,6 @@
-"""Whole fits of linear models: against the recipe line by line, and against fits that compare all documents by a gram."""
+"""Whole fits of linear models: against the recipe line by line, and against fits that compare all
+documents by a gram.
+"""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -46,7 +48,9 @@ NEW = [
 
 
 def draw_documents(n_classes, n, seed):
-    """Documents of words that some classes have more often; with copies, an empty one and one of unknown words."""
+    """Documents of words that some classes have more often; with copies, an empty one and one of
+    unknown words.
+    """
     chance, words = (
         np.random.default_rng(seed),
         ["good", "bad", "pan!", "ok", "lid", "Tea", "dull", "fun", "so", "\N{SNOWMAN}"],
@@ -96,7 +100,9 @@ def views_of(texts, ngram_range=(2, 3)):
 
 
 def with_evidence(source, target, ngram_range):
-    """Which target documents share an n-gram or a word with the source: others are left out of a fit."""
+    """Which target documents share an n-gram or a word with the source: others are left out of a
+    fit.
+    """
     views, m = views_of([*source, *target], ngram_range), len(source)
     return [
         i for i in range(len(target)) if any(sets[m + i] & set().union(*sets[:m]) for sets in views)
@@ -112,7 +118,9 @@ def known_classes(clf):
     [(2, 16, (2, 3)), (2, 21, (1, 2)), (3, 18, (3, 5)), (7, 24, (2, 3))],
 )
 def test_rounds_are_the_recipe_line_by_line(n_classes, n, ngram_range):
-    """Two kernels, also with the same range, copies, empty documents, as many rounds as the preset has."""
+    """Two kernels, also with the same range, copies, empty documents, as many rounds as the preset
+    has.
+    """
     seed = n
     source, codes = draw_documents(n_classes, n, seed)
     target, _ = draw_documents(n_classes, n - 5, seed + 100)
@@ -144,7 +152,9 @@ def test_rounds_are_the_recipe_line_by_line(n_classes, n, ngram_range):
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 7])
 def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
-    """Across domains n-grams that one of them has more often count less; some classes of either domain are known."""
+    """Across domains n-grams that one of them has more often count less; some classes of either
+    domain are known.
+    """
     source, codes = draw_documents(n_classes, 16, 12)
     target, answers = draw_documents(n_classes, 9, 13)
     known = [*codes, *(code if row % 2 else None for row, code in enumerate(answers))]
@@ -217,7 +227,9 @@ some_texts = st.lists(st.text(alphabet=ALPHABET, max_size=15), min_size=1, max_s
 @given(some_texts, some_texts, st.integers(2, 3))
 @examples(15)
 def test_the_last_round_is_the_textbook_on_what_it_learnt_from(source, target, n_classes):
-    """On any texts; which of equal documents joined does not matter then. From where evidence begins is another matter."""
+    """On any texts; which of equal documents joined does not matter then. From where evidence
+    begins is another matter.
+    """
     source = [*source, "ab", "aab", "b a"]
     clf = fit_best(source, [i % n_classes for i in range(len(source))], target, ngram_range=(1, 3))
     kept = with_evidence(source, target, (1, 3))
@@ -309,7 +321,9 @@ def test_a_fit_without_a_gram_is_the_one_with_it(number, n_classes):
     "options", ALIKE[WITH_COEFFICIENTS:], ids=map(str, range(WITH_COEFFICIENTS, len(ALIKE)))
 )
 def test_kernels_in_which_single_documents_count_predict_by_texts(options):
-    """What an n-gram weighs that no document of the fit has is then asked of these, so that they are kept."""
+    """What an n-gram weighs that no document of the fit has is then asked of these, so that they
+    are kept.
+    """
     clf = gs.TransductiveClassifier(**options).fit(X[:40], Y[:40], target=TARGET[:20])
     model, last = clf._fit.model, fit_by_gram(options, X[:40], Y[:40], TARGET[:20]).rounds[-1]
     assert model.ngrams is None
@@ -373,7 +387,9 @@ def test_new_documents_are_scored_as_if_they_were_compared(texts):
 
 
 def test_scores_of_new_documents_are_those_of_the_recipe():
-    """A new document has the n-grams of the fit alone: others weigh nothing, and do not count for its length."""
+    """A new document has the n-grams of the fit alone: others weigh nothing, and do not count for
+    its length.
+    """
     clf = fit_best(*draw_documents(7, 24, 6), draw_documents(7, 9, 7)[0], ngram_range=(3, 5))
     documents = clf._fit.model.documents[
         :-1
@@ -400,7 +416,9 @@ def test_scores_of_new_documents_are_those_of_the_recipe():
 
 
 def naive_worth(clf, ngram_range):
-    """(n-gram, what it is worth per class) of all that two documents or more have and no longer one has in the same places."""
+    """(n-gram, what it is worth per class) of all that two documents or more have and no longer one
+    has in the same places.
+    """
     documents, known, coefficients = (
         clf._fit.model.documents,
         known_classes(clf),
@@ -467,7 +485,9 @@ def test_strongest_ngrams_say_what_decides():
 
 
 def naive_overlap(first, second):
-    """Whether two n-grams, each with whether it is of words, have so much in common that people need one of them."""
+    """Whether two n-grams, each with whether it is of words, have so much in common that people
+    need one of them.
+    """
     (a, a_of_words), (b, b_of_words) = first, second
     if a_of_words and b_of_words:
         return f" {a} " in f" {b} " or f" {b} " in f" {a} "

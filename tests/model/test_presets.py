@@ -77,7 +77,9 @@ def test_it_is_the_recipe_line_by_line(name):
     held = PRESETS["best"]
     scores, found = best(
         source, codes, target, ngram_range=(3, 4), alpha=held["alpha"], added=added,
-        idf=held["weighting"]["idf"], by_class=held["weighting"]["classes"], fit_offsets=fit_offsets,
+        idf=held["weighting"]["idf"],
+        by_class=held["weighting"]["classes"],
+        fit_offsets=fit_offsets,
     )  # fmt: skip
     assert not np.isnan(scores).any()  # every document shares something with the source
     assert clf.transduction_.tolist() == [names[label] for label in scores.argmax(axis=1)]
@@ -259,9 +261,11 @@ def test_shares_can_be_given():
 
 
 def test_new_documents_are_weighed_as_in_the_fit(fitted):
-    """A new document that is a copy of a target document, but for what the text steps take away, gets its score.
+    """A new document that is a copy of a target document, but for what the text steps take away,
+    gets its score.
 
-    After several rounds that is the score by what was learnt from it too; its label was found for the most part without that.
+    After several rounds that is the score by what was learnt from it too; its label was found for
+    the most part without that.
     """
     assert (fitted.predict(TARGET) == fitted.transduction_).all()
     copies = [text.upper() + " " for text in TARGET]

@@ -1,4 +1,6 @@
-"""Labels of target documents drawn at random: they set class proportions, measure the accuracy, and are learnt from."""
+"""Labels of target documents drawn at random: they set class proportions, measure the accuracy, and
+are learnt from.
+"""
 
 from functools import cache
 from math import exp, log
@@ -250,7 +252,9 @@ def test_another_order_of_the_target_gives_the_same_result(preset):
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_random_labels_belong_to_all_target_documents_that_are_wanted(preset):
-    """Those of X that have no label come first; more unlabelled documents have none; those without evidence may have one."""
+    """Those of X that have no label come first; more unlabelled documents have none; those without
+    evidence may have one.
+    """
     target, labels = [" ", "", *TARGET[40:]], [None, "negative", *GIVEN[40:]]
     clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5))
     given = pd.Series([*GIVEN[:40], *labels])

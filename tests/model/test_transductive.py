@@ -147,7 +147,7 @@ class Squared(SVC):
     [
         (
             "svm",
-            r"classifier='svm': must be 'ridge' or 'discriminant', or a scikit-learn classifier such as SVC\(kernel=",
+            r"classifier='svm': must be 'ridge' or 'discriminant', or .* SVC\(kernel=",
         ),
         (7, "classifier=7: must be"),
         (SVC, "must be 'ridge' or"),
@@ -395,7 +395,7 @@ def test_progress_is_told_and_changes_nothing(fitted):
 
 @pytest.mark.parametrize("classifier", ["ridge", "discriminant", SVC(kernel="precomputed")])
 def test_one_document_of_each_class_is_enough_where_classes_weigh(classifier):
-    """Nobody else can tell of such a document, so that nothing is known of how sure its class is."""
+    """No other document has evidence for such a one, so its class has no known confidence."""
     clf = gs.TransductiveClassifier(
         preset="paper",
         weighting={"classes": 1},

@@ -10,7 +10,9 @@ from gramshift.model.word_spans import choose_words, rank_words
 
 
 def share(text, **words):
-    """Shares for two classes: of each of these words, spread over its characters, as much for the second."""
+    """Shares for two classes: of each of these words, spread over its characters, as much for the
+    second.
+    """
     result = np.zeros((len(text), 2))
     for word, value in words.items():
         start = text.index(word)

@@ -8,21 +8,15 @@ from page_visits import Visit
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def give_up(reason):
-    if os.environ.get("GRAMSHIFT_REQUIRE_BROWSER"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="module")
 def browser():
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
-        give_up("no chromium on the path; on Debian: apt-get install chromium")
+        pytest.fail("no chromium on the path; on Debian: apt-get install chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        give_up("playwright is not installed: pip install playwright")
+        pytest.fail("playwright is not installed: pip install playwright")
     with sync_playwright() as playwright:
         sandbox = [] if os.geteuid() else ["--no-sandbox"]
         running = playwright.chromium.launch(executable_path=path, args=sandbox)
@@ -43,4 +37,4 @@ def axe():
     try:
         import axe_playwright_python  # noqa: F401
     except ImportError:
-        give_up("axe-core is not installed: pip install axe-playwright-python")
+        pytest.fail("axe-core is not installed: pip install axe-playwright-python")

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -275,6 +277,16 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, more, words
     assert words in answer.err
     assert answer.err.count("\n") == 1
     assert not Path("out.csv").exists()
+
+
+def test_missing_packages_for_dask_are_reported_before_any_work(gramshift, files, monkeypatch):
+    run = ["classify", *RUN, "--target", "target.csv", "--output", "out/", "--engine", "dask"]
+    for package in ("cryptography", "distributed"):
+        monkeypatch.setitem(sys.modules, package, None)
+        answer = gramshift(*run)
+        assert (answer.code, answer.out) == (2, "")
+        assert re.search("--engine dask needs .*gramshift\\[dask\\]'\n$", answer.err)
+        assert not Path("out").exists()
 
 
 def test_several_targets_or_none_need_more(gramshift, files):

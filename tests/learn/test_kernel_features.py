@@ -1,3 +1,5 @@
+from math import e, exp
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,38 +18,38 @@ from gramshift.learn.features import (
 
 @given(texts, st.booleans(), st.integers(1, 2))
 @pytest.mark.slow
-def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_threads):
+def test_products_equal_those_of_whole_arrays(documents, adapt, n_threads):
     gram = StringKernel("intersection", ngram_range=(1, 2)).gram(["ab", *documents])
     documents = ["ab", *documents]
     whole = normalize_gram(gram)
     whole = exponential(whole) if adapt else whole
-    described = KernelFeatures.from_gram(gram, adapt=adapt, n_threads=n_threads)
+    features = KernelFeatures.from_gram(gram, adapt=adapt, n_threads=n_threads)
     vectors = np.random.default_rng(0).normal(size=(len(documents), 3))
     rows = np.arange(len(documents))[::2]
-    np.testing.assert_allclose(described.multiply(vectors), whole @ vectors, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(features.multiply(vectors), whole @ vectors, rtol=0, atol=1e-13)
     np.testing.assert_allclose(
-        described.multiply(vectors, rows), whole[rows] @ vectors, rtol=0, atol=1e-13
+        features.multiply(vectors, rows), whole[rows] @ vectors, rtol=0, atol=1e-13
     )
     np.testing.assert_allclose(
-        described.gather(vectors[rows], rows), whole[rows].T @ vectors[rows], rtol=0, atol=1e-13
+        features.gather(vectors[rows], rows), whole[rows].T @ vectors[rows], rtol=0, atol=1e-13
     )
-    centred, means = described.centred(rows)
+    centred, means = features.centred(rows)
     expected = whole[rows].mean(axis=1) if adapt else np.zeros(len(rows))
     np.testing.assert_allclose(means, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(centred, whole[rows] - expected[:, None], rtol=0, atol=1e-6)
     kernel = adapted_kernel(whole) if adapt else whole
     np.testing.assert_allclose(
-        described.kernel(rows), kernel[np.ix_(rows, rows)], rtol=1e-12, atol=1e-13
+        features.kernel(rows), kernel[np.ix_(rows, rows)], rtol=1e-12, atol=1e-13
     )
 
 
 @pytest.mark.parametrize("n", [1, 511, 512, 513, 1300])
 def test_pieces_end_where_rows_end(n):
     values = np.random.default_rng(n).uniform(-1, 1, size=(3, n))
-    described = KernelFeatures(values, np.ones(3), np.ones(n), adapt=True)
+    features = KernelFeatures(values, np.ones(3), np.ones(n), adapt=True)
     vectors = np.random.default_rng(1).normal(size=(n, 2))
     np.testing.assert_allclose(
-        described.multiply(vectors), np.exp(values - 1) @ vectors, rtol=1e-12, atol=1e-13
+        features.multiply(vectors), np.exp(values - 1) @ vectors, rtol=1e-12, atol=1e-13
     )
 
 
@@ -57,10 +59,10 @@ def test_the_power_series_is_right_to_rounding():
 
 
 def check_series(values):
-    described = KernelFeatures(values, np.ones(1), np.ones(4001), adapt=True)
+    features = KernelFeatures(values, np.ones(1), np.ones(4001), adapt=True)
     picked = np.eye(4001)[:, ::200]
     np.testing.assert_allclose(
-        described.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16
+        features.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16
     )
 
 
@@ -91,3 +93,12 @@ def test_copies_are_found_and_only_copies():
         ]
     nearly = np.array([[1.0, 1 - 1e-10], [1 - 1e-10, 1.0]])
     assert KernelFeatures.from_gram(nearly, adapt=True).originals.tolist() == [0, 1]
+
+
+def test_normalizing_and_adapting_by_hand():
+    similarity = normalize_gram(np.array([[4, 2, 0], [2, 9, 0], [0, 0, 0]]))
+    assert similarity.tolist() == [[1, 2 / 6, 0], [2 / 6, 1, 0], [0, 0, 0]]
+    assert exponential(np.array([[1.0, 0.0]])).tolist() == [[1.0, exp(-1)]]
+    assert adapted_kernel(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[5, 11], [11, 25]]
+    assert normalize_gram(np.array([[6]]), np.array([4]), np.array([9])).tolist() == [[1.0]]
+    assert np.isclose(exponential(np.array([[2.0]]))[0, 0], e)

@@ -1,4 +1,4 @@
-"""Files that commands read back: models and kept results that are no regular files, or nested deep."""
+"""Models and kept results that are no regular files, or deeply nested."""
 
 import os
 
