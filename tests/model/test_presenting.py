@@ -104,7 +104,7 @@ def test_there_is_nothing_before_a_fit():
     clf = gs.TransductiveClassifier()
     assert not hasattr(clf, "diagnostics_")
     for ask in (clf.to_frame, lambda: clf.report("r.html"), lambda: gs.plot.confidence(clf)):
-        with pytest.raises(NotFittedError, match="call fit first"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
             ask()
 
 

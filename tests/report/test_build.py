@@ -236,7 +236,7 @@ def test_corrected_documents_have_the_labels_given(tmp_path):
     assert [max(one["probabilities"]) for one in given] == [1] * 20
     assert [one["drawn"] for one in given] == list(drawn.values())
     assert [one.get("corrected") for one in data["documents"]] == [*[True] * 20, *[None] * 100]
-    assert ["reference" in one for one in given] == [one["drawn"] == "random" for one in given]
+    assert not any("reference" in one for one in given), "a person's label is not compared"
     assert not {source[2] for source in data["sources"]} & set(FILMS.texts)
 
 
