@@ -87,7 +87,7 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     assert found["sentence"].endswith("learnt from 40 of them")
     assert "120 source and 40 of 120 target documents: about" in answer.err
     kept = gs.load("m.gramshift")
-    assert kept._fit.model.documents[120:] == draw(40)
+    assert kept.result_.model.documents[120:] == draw(40)
     assert (
         gramshift(
             "predict", "--model", "m.gramshift", "--input", "target.csv", "--output", "again.csv"

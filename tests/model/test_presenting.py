@@ -133,17 +133,17 @@ def test_known_proportions_are_taken_as_such(best):
         given.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     assert set(given.transduction_) == {"positive"}
     assert given.diagnostics_["warnings"] == []
-    assert diagnosis.answers_of(given._fit, None).prior_is_known
-    assert not diagnosis.answers_of(best._fit, None).prior_is_known
+    assert diagnosis.summarize(given.result_, None).prior_is_known
+    assert not diagnosis.summarize(best.result_, None).prior_is_known
     for fitted, is_known in (
-        (best._fit, True),
-        (fit(preset="paper", ngram_range=(3, 5))._fit, False),
+        (best.result_, True),
+        (fit(preset="paper", ngram_range=(3, 5)).result_, False),
     ):
         measured = replace(fitted)
         object.__setattr__(measured, "random", tuple(range(20)))
-        answers = diagnosis.answers_of(measured, None)
-        assert (answers.n_random, answers.prior_is_known) == (20, is_known)
-        assert np.array_equal(answers.probabilities, fitted.probabilities)
+        summary = diagnosis.summarize(measured, None)
+        assert (summary.n_random, summary.prior_is_known) == (20, is_known)
+        assert np.array_equal(summary.probabilities, fitted.probabilities)
 
 
 def test_few_documents_and_good_fits_give_no_warning(best):

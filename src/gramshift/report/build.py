@@ -84,7 +84,7 @@ def build_contents(
     """
     report = progress or (lambda *_: None)
     report("report", 0, 1)
-    fit = fit_of(classifier)
+    fit = classifier.result_
     target, source = target_rows(fit), np.flatnonzero(fit.is_source)
     _check_fit(fit, len(target))
     target_ids = _read_ids(ids, len(target), "target")
@@ -176,11 +176,6 @@ def build_contents(
         new_classes=[name for name in classes if not source_counts[name]],
         reference=fit.reference,
     )
-
-
-def fit_of(classifier: TransductiveClassifier) -> FitResult:
-    """Return the result of the fit; reports and plots get it nowhere else."""
-    return classifier._fit
 
 
 def _check_fit(fit: FitResult, n_target: int) -> None:

@@ -16,11 +16,10 @@ from gramshift.model.advice import (
     UNKNOWN_PROPORTIONS,
     count_to_label,
     how_sure,
-    judge_labels,
     label_sentence,
-    tone_of,
 )
 from gramshift.model.data_problems import Issues
+from gramshift.model.verdict import judge_labels, tone_of
 from gramshift.tables.columns import USUAL_NAMES, Columns, suggest
 from gramshift.terminal import Line, join_words, labelled_in_words, list_classes
 

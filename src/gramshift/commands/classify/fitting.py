@@ -13,9 +13,10 @@ from gramshift.commands.classify.reading import Inputs, Say
 from gramshift.errors import FitWarning
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import METHODS
-from gramshift.model.advice import UNKNOWN_ACCURACY, Advice
+from gramshift.model.advice import Advice
 from gramshift.model.data_problems import Issues
 from gramshift.model.settings import PLAIN
+from gramshift.model.verdict import UNKNOWN_ACCURACY
 from gramshift.report.evidence import MAX_EXPLAINED
 from gramshift.tables.columns import Progress
 from gramshift.tables.table import Table, TableError
