@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
+from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import Outcome
-from gramshift.commands.classify.labelled import Corrections
+from gramshift.commands.classify.hand_labels import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.wording import in_words
 from gramshift.model.data_problems import Issues
+from gramshift.terminal import list_classes
 
 RESULT = {
     "labels": {"1": 190, "2": 14, "4": 684},
@@ -245,9 +247,10 @@ def describe(
         target_truth=truth,
         target_ids=list(map(str, range(n))),
         target=SimpleNamespace(columns=columns),
+        corrections=Corrections(),
     )
     given = options(**{"abstain_below": None} | more)
-    return describe_findings(given, inputs, Corrections(), outcome)
+    return describe_findings(given, inputs, outcome)
 
 
 def test_labels_that_were_given_have_an_expected_accuracy_of_their_own():

@@ -4,13 +4,12 @@ import subprocess
 
 import pytest
 
-from gramshift.commands.classify.labelled import (
+from gramshift.commands.classify.hand_labels import (
     MIN_RANDOM_LABELS,
-    label_columns,
     read_corrections,
     read_truth,
-    renamed_in_words,
 )
+from gramshift.commands.classify.label_columns import label_columns, renamed_in_words
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.tables.table import Table, TableError, TableStyle
 from gramshift.terminal import Line, quote_word, visible
