@@ -1,4 +1,4 @@
-"""A mistake is one line on stderr and exit code 2, found before the work; no file is left, none is half written."""
+"""A mistake is one line on stderr and exit code 2, before any work; no file is half written."""
 
 import json
 import os
@@ -235,7 +235,7 @@ def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monke
 
 
 def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch):
-    """The traceback is shown and the exit code is 1; one line before it says whose fault that is."""
+    """The traceback is shown with exit code 1; the line before it says whose fault that is."""
 
     def fault(*_, **__):
         raise ValueError("oops")
@@ -326,5 +326,6 @@ def test_an_address_space_that_is_too_small_is_told_of_before_libraries_fail(
 ):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (700_000_000, -1))
     answer = gramshift(*RUN)
-    needed = "Gramshift needs 953.7 MiB of address space for its libraries alone, but this process may have 667.6 MiB"
+    needed = "Gramshift needs 953.7 MiB of address space for its libraries alone, but"
+    needed += " this process may have 667.6 MiB"
     assert answer == (2, "", f"gramshift: {needed}: raise the limit with ulimit -v\n")

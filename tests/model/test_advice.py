@@ -54,20 +54,20 @@ def gram_of(source, target):
     return gram, np.arange(len(gram)) < len(source)
 
 
-def test_domains_that_share_nothing_are_told_apart_always():
+def test_domains_that_share_nothing_are_always_separated():
     source = [f"knife blade pan {word}" for word in ["alpha", "beta", "gamma", "delta"]]
     target = [f"film scene plot {word}" for word in ["one", "two", "three", "four", "five"]]
     assert separability(*gram_of(source, target)) == 1.0
 
 
-def test_two_halves_of_one_domain_are_not_told_apart():
+def test_two_halves_of_one_domain_are_not_separated():
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(list("abcdefgh"), 12)) for _ in range(300)]
     assert separability(*gram_of(texts[:150], texts[150:])) < 0.6
 
 
-def test_leaving_one_out_is_what_fitting_without_it_gives():
-    """Against a ridge regression with a bias, solved anew for each document."""
+def test_leaving_one_out_equals_fitting_without_it():
+    """Against a ridge regression with a bias, solved for each document."""
     rng = np.random.default_rng(2)
     source = [" ".join(rng.choice(list("abcdef"), rng.integers(3, 9))) for _ in range(18)]
     target = [" ".join(rng.choice(list("bcdefg"), rng.integers(3, 9))) for _ in range(7)]
@@ -91,8 +91,8 @@ def test_leaving_one_out_is_what_fitting_without_it_gives():
     assert 0.5 < np.mean(pairs) < 1
 
 
-def test_only_some_documents_are_looked_at():
-    """Those that are looked at tell the domains apart; the others, which share nothing with any, would not."""
+def test_only_some_documents_are_compared():
+    """Only documents that are compared separate the domains; the others share nothing."""
     gram, is_source = gram_of([f"pan {i}" for i in range(90)], [f"film {i}" for i in range(70)])
     assert separability(gram, is_source, most=20) == 1.0
     spoilt = gram.copy()
@@ -194,13 +194,15 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
             (0.74, 0.82, 0.92),
             0.8,
             [],
-            "No, not as they are: about 82 of 100 labels are expected to be right (74 to 92), hardly more",
+            "No, not as they are: about 82 of 100 labels are expected to be right (74 to 92),"
+            " hardly more",
         ),
         (
             (0.6, 0.65, 0.7),
             0.92,
             [],
-            "No, not as they are: about 65 of 100 labels are expected to be right (60 to 70), no more than",
+            "No, not as they are: about 65 of 100 labels are expected to be right (60 to 70),"
+            " no more than",
         ),
         ((0.8, 0.9, 0.95), 0.94, [], "With care"),  # rare classes may be found well all the same
         ((0.95, 0.98, 0.99), 0.93, [], "Yes"),
@@ -209,7 +211,8 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
             (0.5, 0.599, 0.7),
             0.1,
             [],
-            "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70). Label",
+            "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70)."
+            " Label",
         ),
         ((0.5, 0.6, 0.7), 0.1, [], "With care"),
         (
@@ -243,22 +246,24 @@ def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
     )
 
 
-def test_what_was_measured_goes_before_what_is_expected():
+def test_a_measured_accuracy_replaces_the_expected_one():
     verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
     assert verdict.startswith(
-        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60), hardly more than"
+        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60),"
+        " hardly more than"
     )
     assert verdict.endswith("Label more documents by hand.")
     verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
     assert verdict.startswith(
-        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61). Label"
+        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61)."
+        " Label"
     )
 
 
 GOOD = {"low": 0.77, "value": 0.84, "high": 0.9}
 
 
-def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
+def test_few_source_documents_allow_no_verdict_unless_the_accuracy_was_measured():
     assert judge_labels(GOOD, 0.5, [], n_source=29).startswith(
         "Cannot tell: only 29 labelled source documents, too few"
     )
@@ -276,7 +281,7 @@ def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
     assert found["verdict"].startswith("Yes")
 
 
-def test_what_random_labels_measured_is_told_so():
+def test_an_accuracy_measured_by_random_labels_is_described_as_such():
     told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
     found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
     assert how_sure(found, 50) == told
@@ -291,7 +296,7 @@ def test_what_random_labels_measured_is_told_so():
     )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
     assert (
-        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise. Check"
+        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise."
         in verdict
     )
 
@@ -325,7 +330,8 @@ def test_a_class_that_multiplies_is_warned_about(source, target, warns):
     after = {"rare": target, "a": 0.5, "b": 0.5 - target}
     summary = FitSummary(["a"] * 1000, before, [after])
     words = (
-        f"more than 3 times as common as in the source: 'rare' ({target:.1%} of the target, {source:.1%} of the source);"
+        f"more than 3 times as common as in the source: 'rare' ({target:.1%} of the target,"
+        f" {source:.1%} of the source);"
         " check some of these labels, give class_prior"
     )
     advice = Advice(without_class_prior="give class_prior")
@@ -405,7 +411,7 @@ def test_labels_that_depend_on_class_proportions_are_counted():
 
 
 def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
-    """What is said where so many documents hang on the proportions, and the others are sure."""
+    """Return the diagnostic of n documents of which n_decided depend on the proportions."""
     probabilities = np.array([[0.55, 0.45]] * n_decided + [[0.95, 0.05]] * (n - n_decided))
     given = summary_of(
         HALVES,
@@ -418,7 +424,7 @@ def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
     return diagnose(given)[0].get("class proportions unknown")
 
 
-def test_proportions_that_are_unknown_and_decide_are_told():
+def test_proportions_that_are_unknown_and_decide_are_diagnosed():
     words = "Class proportions are unknown and decide this result: label 50 random documents."
     assert unknown(21) == {"value": 0.21, "sentence": words}
     assert unknown(20) is None
@@ -461,7 +467,7 @@ def test_a_verdict_does_not_improve_by_labels_that_were_mostly_wrong(
     assert choose_verdict(before, after, checked, wrong) == shown
 
 
-def test_where_plain_gives_the_same_labels_it_is_no_safer():
+def test_if_plain_gives_the_same_labels_it_is_no_safer():
     labels = ["good"] * 300
     same = FitSummary(labels, EVEN, [shares(1.0)], reference=labels, separability=0.9)
     found, _ = diagnose(same)
@@ -486,7 +492,7 @@ def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
-def test_counts_are_told_in_the_order_of_the_classes():
+def test_counts_are_listed_in_the_order_of_the_classes():
     assert counts_in_words({"1": 190, "2": 14, "4": 684}) == "1: 190, 2: 14, 4: 684"
     many = {f"c{number}": number for number in range(8)}
     assert counts_in_words(many) == "c2: 2, c3: 3, c4: 4, c5: 5, c6: 6, c7: 7 and 2 more classes"
@@ -500,7 +506,7 @@ def test_without_plain_there_is_no_verdict():
     assert set(found) == {"separability"}
 
 
-def test_how_many_labels_match_plain_is_told_by_share_and_number():
+def test_labels_that_match_plain_are_counted():
     for same, share in ((20, "100%"), (19, "95%"), (10, "50%")):
         plain = ["good"] * same + ["bad"] * (20 - same)
         found, _ = diagnose(FitSummary(["good"] * 20, EVEN, [shares(1.0)], reference=plain))

@@ -340,7 +340,7 @@ def fit_linear(n_classes=2, **options):
 
 
 def find_tokens(text, unit):
-    """The characters or words of a prepared text, with where each begins and ends in the text as it was given."""
+    """Return the characters or words of a prepared text, and their places in the original."""
     one = align(text, TextSteps())
     if unit == "character":
         return list(zip(one.text, one.starts, one.stops, strict=True))
@@ -373,7 +373,7 @@ def weigh(ngram, documents, unit, ngram_range, classes):
 
 
 def spread_naively(clf, text, own=-1):
-    """What characters add through each document of the fit, n-gram by n-gram, without the document numbered ``own``."""
+    """Return what characters add, n-gram by n-gram, through documents other than ``own``."""
     model = clf.result_.model
     documents, kernels = tuple(model.documents), model.similarities.kernels
     classes = tuple(model.reference.groups["classes"])
@@ -456,7 +456,7 @@ def test_a_linear_model_explains_as_other_models_do(options):
 )
 @pytest.mark.parametrize("block", [1, 5, 64])
 def test_what_a_document_taught_about_itself_is_left_out(options, block):
-    """Documents of the fit, of source and target, in the training set or not; and others, which have no own part."""
+    """Of documents of the fit, in the training set or not, and of others."""
     clf = fit_linear(**options)
     texts, own, told = clf.result_.model.documents, [*range(50), -1, -1, -1], []
     given_ = [*texts[:50], NEW, "", texts[55]]

@@ -126,7 +126,7 @@ def test_one_class_for_all_is_warned_of_at_the_users_line():
 
 
 def test_known_proportions_are_taken_as_such(best):
-    """Given ones, and those that random labels have counted, if the fit uses class proportions at all."""
+    """Given ones, and ones counted in random labels, if the fit uses class proportions."""
     given = gs.TransductiveClassifier(class_prior={"positive": 1.0, "negative": 0.0})
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # all labels are of one class, as they should be
@@ -139,9 +139,7 @@ def test_known_proportions_are_taken_as_such(best):
         (best.result_, True),
         (fit(preset="paper", ngram_range=(3, 5)).result_, False),
     ):
-        measured = replace(fitted)
-        object.__setattr__(measured, "random", tuple(range(20)))
-        summary = diagnosis.summarize(measured, None)
+        summary = diagnosis.summarize(replace(fitted, random=tuple(range(20))), None)
         assert (summary.n_random, summary.prior_is_known) == (20, is_known)
         assert np.array_equal(summary.probabilities, fitted.probabilities)
 

@@ -17,7 +17,6 @@ from gramshift.errors import FitWarning, InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
 from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
@@ -270,10 +269,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             Called as progress(stage, done, total), from this thread, in place of ``verbose``.
         """
         warn_of_input(X, y, target)
-        parameters = self._given_parameters()
         with shown_progress(check_verbose(self.verbose), progress) as report:
             runtime = self._runtime(report)
             settings, kernels = self._check_parameters(runtime)
+            parameters = self._given_parameters()
 
             def fit(settings: Settings, given: FitInput, runtime: Runtime) -> FitResult:
                 return fit_exact(settings, parameters, kernels, given, runtime)
@@ -392,14 +391,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
-        """Return the checked parameters, and the kernels unless kernel values are given."""
+        """Return the checked parameters, and the kernels unless a kernel matrix is given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
-        """Return copies of the parameters, which later changes do not reach."""
+        """Return copies of the parameters, which later changes by the user do not affect."""
         parameters: dict[str, Any] = self.get_params(deep=False)
-        del parameters["verbose"]  # it decides what a fit shows, not what it does
+        del parameters["verbose"]  # it affects what a fit shows, not its result
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
         learner = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
         kernel = copy_kernel(self.kernel)
@@ -427,23 +426,24 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return as_documents
 
     def decision_function(self, X: Any) -> Floats:
-        """Return scores of documents without a new fit: for two classes those of the second."""
-        scores = self._score(X)
+        """Return the scores of documents, without a new fit; of two classes those of the second."""
+        scores = self._score(self._read(X))
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels of documents; target documents keep the label of the fit."""
-        scores = self._score(X)
-        labels: NDArray[Any] = self.classes_[choose_classes(scores)]
+        labels: NDArray[Any] = self.classes_[choose_classes(self._score(self._read(X)))]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return a probability per class, calibrated as those of the target documents are.
+        """Return a probability per class, calibrated like those of the target documents.
 
         The predicted class has the largest.
         """
         documents = self._read(X)
-        probabilities = softmax(self._score_read(documents), self._calibration.steepness)
+        calibration = self.result_.calibration
+        assert calibration is not None, "a fit that users made has it"
+        probabilities = softmax(self._score(documents), calibration.steepness)
         for row, place in self.result_.find_known(documents):
             probabilities[row] = self.result_.probabilities[place]
         return probabilities
@@ -462,11 +462,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def reference_transduction_(self) -> NDArray[Any] | None:
-        """Labels without adapting: of the preset "best" those of its first round, of others those
-        of a fit with the same kernel, ``adapt=False`` and one round.
+        """Labels without adapting, or None if the fit does not adapt or its documents are not kept.
 
-        Such a fit is made when they are first asked for. None if they are the labels themselves, or
-        the documents are not kept.
+        They are those of the first round of the preset "best". For others they need another fit,
+        with ``adapt=False`` and one round, made on first access.
         """
         check_is_fitted(self)
         fit, reference = self.result_, self._compare().reference
@@ -477,11 +476,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def issues_(self) -> Issues:
-        """Problems in the data: doubtful labels of the source, copies, empty texts, target
-        documents unlike the source.
+        """Problems in the data, found on first access; ``issues_.to_frame()`` returns a table.
 
-        They are looked for once, when they are first asked for: a fit takes no longer for them.
-        Corrections are not doubted. ``issues_.to_frame()`` makes a table.
+        They are doubtful labels of the source, copies, empty texts, and target documents unlike the
+        source. Corrections are not doubted.
         """
         check_is_fitted(self)
         fit = self.result_
@@ -491,29 +489,21 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def diagnostics_(self) -> dict[str, Any]:
         """Figures with a sentence each, warnings, and a verdict on the labels.
 
-        They are computed when they are first asked for, which takes about as long as one round of
-        the fit. A model that was loaded without texts has no separability.
+        Computed on first access, in about the time of one round. A model that was loaded without
+        texts has no separability.
         """
         return self.diagnose()
 
     def diagnose(
         self, *, advice: Advice | None = None, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """Return ``diagnostics_``, with other advice in the warnings.
-
-        Parameters
-        ----------
-        advice : Advice, optional
-            Advice in the words of whoever reads it; by default that of Python's users.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-        """
+        """Return ``diagnostics_``, with other advice in the warnings; report the progress."""
         check_is_fitted(self)
         compared = self._compare(progress)
         return diagnose_fit(self.result_, compared, self._review, advice or Advice())
 
     def _compare(self, progress: Progress | None = None) -> Comparison:
-        """Return what the fit is compared with, computed once."""
+        """Return the comparison with a fit without adapting, computed once."""
         if self._comparison is None:
             self._comparison = compare_fit(self.result_, self._runtime(progress), self.corpus_)
         return self._comparison
@@ -521,7 +511,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        Columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
+        The columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
         ``unadapted_label`` (the label without adapting), ``round`` (the round after which a
         document joined the training set with a pseudo-label, 0 for never) and ``doubt``, the
         probability that the label is wrong.
@@ -529,10 +519,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         ids : list, column or index, optional
-            The index of the frame; by default numbers. It may be that of a pandas Series or frame.
+            The index of the frame; by default numbers.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them: of rows of numbers,
-            and after loading a file without texts. Without them there is no column ``text``.
+            The texts of the target, if the classifier does not keep them: they were rows of
+            numbers, or the model was saved without texts. Without them there is no column ``text``.
         """
         check_is_fitted(self)
         fit, n, probabilities = self.result_, len(self.transduction_), self.transduction_proba_
@@ -559,11 +549,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         n : int
             The number of documents.
         how : {"doubtful", "random"}
-            Doubtful documents that are unlike each other, whose labels teach most; or each document
-            with the same chance, to score labels with.
+            Doubtful documents that are unlike each other, from whose labels most can be learnt; or
+            a random sample, to measure the accuracy.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them, as in ``to_frame``;
-            for doubtful ones.
+            The texts of the target, for doubtful documents, as in ``to_frame``.
         random_state : int
             The seed of random draws.
         """
@@ -592,29 +581,28 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         run: Any = None,
         progress: Progress | None = None,
     ) -> None:
-        """Write the report of ``gramshift classify --report``: one HTML file to read, search and
-        correct labels in.
+        """Write an HTML report to read, search and correct labels in, of a fit on texts.
 
         Parameters
         ----------
-        path : path of a file
-            An existing file is replaced once the new one is whole.
+        path : path of a file, or open binary file
+            An existing file is replaced once the new one is complete.
         ids, source_ids : list, column or index, optional
             Names of the target and the source documents; by default their numbers, from 1 on.
             Corrections that are saved in the page name documents by these.
         columns : dict or DataFrame, optional
-            More to show of each target document, such as its title and date: values by name, one
-            for each document.
+            More values to show for each target document, by name, such as its title and date.
         title : str, optional
             The heading.
         truth : list, optional
             The true label of each target document, None where it is not known.
         drawn : dict, optional
-            How documents were chosen to be labelled by hand, random, doubtful or chosen, by id.
+            How documents were chosen to be labelled by hand, by id: "random", "doubtful" or
+            "chosen".
         abstain_below : float, optional
-            Documents with a smaller confidence are shown as left without a label.
+            Documents with less confidence are shown as left without a label.
         run : RunInfo, optional
-            What the command knows of its run.
+            Facts about the run of a command.
         progress : callable, optional
             Called as progress(stage, done, total).
         """
@@ -636,9 +624,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _repr_html_inner(self) -> str:
-        """Return the summary of a fit; scikit-learn's box of parameters before there is one.
+        """Return the summary of a fit; before a fit, scikit-learn's box of parameters.
 
-        The box looks at every attribute, and would compute the diagnostics of a fit.
+        The box reads every attribute, and would compute the diagnostics of a fit.
         """
         if not hasattr(self, "result_"):
             return str(estimator_html_repr(self))
@@ -654,10 +642,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return bundle
 
     def explain(self, text: str) -> Explanation:
-        """Return what in a document pushed towards each class, and the documents that counted most.
+        """Return the words that speak for and against the label of a text, and similar documents.
 
-        The shares add up to the score, with the score of an empty document. A model without texts
-        names no documents.
+        Their shares and the score of an empty document add up to the score. A model without texts
+        has no similar documents.
         """
         check_is_fitted(self)
         return explain_text(self.result_, text)
@@ -667,10 +655,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     ) -> dict[Any, list[tuple[Any, ...]]]:
         """Return the n-grams that indicate each class most in a linear model, with their weights.
 
-        Of n-grams that stand in the same documents the longest is listed, with what it is worth
-        before scores are normalised. For people to read: with overlapping=False those are left out
-        that share half or more with a stronger one. With counts=True each has two numbers more: how
-        many source and how many target documents have it.
+        Of n-grams that occur in the same documents the longest is listed, with its weight before
+        scores are normalised. With overlapping=False, an n-gram that shares half or more with a
+        stronger one is left out. With counts=True, the numbers of source and of target documents
+        that contain it follow.
         """
         check_is_fitted(self)
         return self.result_.strongest_ngrams(n, overlapping=overlapping, counts=counts)
@@ -678,39 +666,28 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: Writable, *, texts: bool = False) -> None:
         """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
-        Of a linear model such as the preset "best" it holds n-grams that two documents or more
-        share, with coefficients, and no document, unless ``texts`` asks for all of them:
-        explanations show these as neighbours. Files of other models always hold the documents that
-        new ones are compared with.
+        The file of a linear model such as the preset "best" contains n-grams that two or more
+        documents share, with coefficients. It contains documents only with ``texts=True``, and then
+        explanations show similar ones. Files of other models always contain the documents that new
+        ones are compared with.
         """
         check_is_fitted(self)
         if not isinstance(texts, (bool, np.bool_)):
             raise InputError(f"texts={texts!r}: give True or False")
         save_fit(self.result_, path, texts=bool(texts))
 
-    @property
-    def _calibration(self) -> Calibration:
-        assert self.result_.calibration is not None, "a fit that users made has it"
-        return self.result_.calibration
-
     def _read(self, X: Any) -> Any:
-        """New documents, as those of the fit."""
+        """Return new documents, checked as those of the fit were."""
         check_is_fitted(self)
         similarities = self.result_.model.similarities
-        return (
-            np.asarray(X)
-            if similarities is None
-            else self._reader(X, None, similarities, reset=False)(X, name="X")
-        )
+        if similarities is None:
+            return np.asarray(X)
+        return self._reader(X, None, similarities, reset=False)(X, name="X")
 
-    def _score(self, X: Any) -> Floats:
-        return self._score_read(self._read(X))
-
-    def _score_read(self, X: Any) -> Floats:
-        scores = self.result_.model.score(X, n_jobs=self.n_jobs)
-        for row, place in self.result_.find_known(
-            X
-        ):  # a target document keeps the very score that fit gave it
+    def _score(self, documents: Any) -> Floats:
+        """Return a column of scores per class; target documents keep those of the fit."""
+        scores = self.result_.model.score(documents, n_jobs=self.n_jobs)
+        for row, place in self.result_.find_known(documents):
             scores[row] = self.result_.scores[place]
         return scores
 
@@ -737,19 +714,16 @@ def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
 
 
 def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
-    """Read a model file, and return also what it says of itself."""
+    """Read a model file; return also its head."""
     head, arrays = read_archive(path)
     try:
         classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-        given = {
-            name: value
-            for name, value in classifier.get_params(deep=False).items()
-            if name != "verbose"
-        }
+        given = classifier.get_params(deep=False)
+        del given["verbose"]
         classifier._keep(read_fit(given, head, arrays))
     except MemoryError:
         raise
-    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
+    except Exception as error:  # whatever fails, the file is the reason
         raise ModelFileError(
             f"{path} is not a Gramshift model that can be trusted: {error}"
         ) from error

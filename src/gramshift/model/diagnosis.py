@@ -1,4 +1,4 @@
-"""Diagnostics of a fit, computed when they are asked for, and its warnings, given at once."""
+"""Diagnostics of a fit, computed on demand, and its warnings, computed at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -51,6 +51,7 @@ class Scale:
     stop: float
 
     def __call__(self, value: float) -> float:
+        """Return the position of a value."""
         extent = self.high - self.low
         fraction = (value - self.low) / extent if extent else 0.5
         return self.start + (self.stop - self.start) * fraction

@@ -1,4 +1,4 @@
-"""The fit of a run: its estimate beforehand, and what it found."""
+"""The fit of a run: its estimate, and its outcome."""
 
 import warnings
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ ADVICE = Advice(
 
 @dataclass(frozen=True)
 class Outcome:
-    """The labels of all target documents, and what is known of them; a baseline knows little."""
+    """The labels of all target documents, and diagnostics, of which a baseline has few."""
 
     classifier: Any
     diagnostics: dict[str, Any]
@@ -94,7 +94,7 @@ def describe(
 
 
 def fit_inputs(options: ClassifyOptions, inputs: Inputs, progress: Progress | None) -> Outcome:
-    """Fit the method; true labels of the target are not looked at here."""
+    """Fit the method, without true labels of the target."""
     method, classifier = METHODS[options.method], _make(options, inputs)
     if not method.is_own:
         if progress is not None:
@@ -108,7 +108,7 @@ def fit_inputs(options: ClassifyOptions, inputs: Inputs, progress: Progress | No
     if method.is_best:
         given["domains"] = inputs.domains
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)  # diagnostics have them in words of the command
+        warnings.simplefilter("ignore", FitWarning)  # they are in diagnostics, with other advice
         classifier.fit(
             inputs.corpus,
             inputs.all_labels,

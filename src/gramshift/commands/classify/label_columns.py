@@ -23,7 +23,7 @@ class LabelColumns:
     reference: str | None = None
     """The column of the labels without adapting, if these are known."""
     issue: str | None = None
-    """The column of problems of a document, if these were looked for."""
+    """The column of problems of a document, if they were searched for."""
 
     @property
     def types(self) -> dict[str, type]:

@@ -377,7 +377,7 @@ def gather_options(given: Mapping[str, Any]) -> ClassifyOptions:
 
 
 def _name_method(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace a preset by the method that it stands for."""
+    """Replace a preset by its method."""
     rest = {name: value for name, value in values.items() if name != PRESET}
     if PRESET not in values:
         return rest

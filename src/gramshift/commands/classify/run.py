@@ -57,25 +57,12 @@ def _classify_whole(
     options: ClassifyOptions, progress: Progress | None, say: Say
 ) -> dict[str, Any]:
     """Label a target that fits into memory: read, fit, report, save and write."""
-    check_names(options, options.targets)
-    for target in options.targets:
-        is_pattern = any(sign in target for sign in "*?[") and not is_url(target)
-        if is_pattern and not os.path.exists(target):
-            raise InputError(
-                f"--target {target}: there is no such file; name one file,"
-                " or add --sample 100000, which takes patterns and labels all files"
-            )
-    check_written(options, options.targets, options.output)
+    _check_files(options)
     inputs = read_inputs(options, progress=progress, say=say)
+    _check_size(options, inputs)
     columns = _name_columns(options, inputs, say)
     described = describe(options, inputs)
     say(described["sentence"])
-    if options.report is not None and len(inputs.rows) > MAX_DOCUMENTS:
-        raise InputError(
-            f"--report shows {MAX_DOCUMENTS} documents at most, and the target has"
-            f" {len(inputs.rows)}: leave --report out; the least sure rows of --output have the"
-            " lowest confidence"
-        )
     if options.dry_run:
         return described
     outcome = fit_inputs(options, inputs, progress)
@@ -89,6 +76,29 @@ def _classify_whole(
         if options.output is not None:  # last: standard output cannot be taken back
             write_labels(options, inputs, columns, outcome, files)
     return result
+
+
+def _check_files(options: ClassifyOptions) -> None:
+    """Raise an error for names of files that cannot be read or written."""
+    check_names(options, options.targets)
+    for target in options.targets:
+        is_pattern = any(sign in target for sign in "*?[") and not is_url(target)
+        if is_pattern and not os.path.exists(target):
+            raise InputError(
+                f"--target {target}: there is no such file; name one file,"
+                " or add --sample 100000, which takes patterns and labels all files"
+            )
+    check_written(options, options.targets, options.output)
+
+
+def _check_size(options: ClassifyOptions, inputs: Inputs) -> None:
+    """Raise an error if there are too many documents for a report."""
+    if options.report is not None and len(inputs.rows) > MAX_DOCUMENTS:
+        raise InputError(
+            f"--report shows {MAX_DOCUMENTS} documents at most, and the target has"
+            f" {len(inputs.rows)}: leave --report out; the least sure rows of --output have the"
+            " lowest confidence"
+        )
 
 
 def _name_columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
@@ -122,14 +132,15 @@ def write_labels(
     """Write the target with its new columns; rows that had a label keep it."""
     name, target = str(options.output), inputs.target
     n, fills_gaps = len(target), columns.label == target.columns.label
-    labels: list[Any] = list(target.labels) if fills_gaps else [None] * n
+    labels = list(target.labels) if fills_gaps else [None] * n
     probabilities: list[list[float]] = [[]] * n
     reference: list[Any] = [None] * n
-    for place, row in enumerate(inputs.rows):
-        labels[row] = outcome.labels[place]
-        probabilities[row] = outcome.probabilities[place].tolist()
-        if outcome.reference_labels is not None:
-            reference[row] = outcome.reference_labels[place]
+    found = zip(inputs.rows, outcome.labels, outcome.probabilities.tolist(), strict=True)
+    for row, label, of_classes in found:
+        labels[row] = label
+        probabilities[row] = of_classes
+    for row, label in zip(inputs.rows, outcome.reference_labels or (), strict=False):
+        reference[row] = label
     issues = _place_issues(inputs, outcome, fills_gaps=fills_gaps)
     start = 0
     with (
