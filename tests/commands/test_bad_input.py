@@ -167,8 +167,9 @@ def test_an_input_that_one_may_not_read(gramshift, folder, monkeypatch):
     assert (answer.code, answer.err) == (2, "gramshift: pans.csv: Permission denied\n")
 
 
-def test_a_full_disk_is_not_the_users_mistake_and_leaves_nothing(folder):
-    """A limit on the size of files stands for the disk."""
+def test_a_full_disk_is_not_the_users_mistake_and_leaves_nothing(gramshift, folder):
+    """A limit on the size of files stands for the disk; the caches of leaves are filled before."""
+    gramshift(*RUN)
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Class proportions that a user gives, by ``classify --class-prior`` or by labels of ``--corrections``."""
+"""Class proportions given by ``classify --class-prior`` or by labels of ``--corrections``."""
 
 import json
 import re
@@ -40,7 +40,8 @@ def test_a_name_may_have_an_equals_sign():
     [
         (
             "half",
-            "'half' is not of the form class=proportion; give source, or a proportion for every class, such as positive=60%",
+            "'half' is not of the form class=proportion; give source, or a proportion for every"
+            " class, such as positive=60%",
         ),
         ("estimated", "'estimated' is not of the form class=proportion; give source, or"),
         ("=1,b=1", "'=1' is not of the form class=proportion"),

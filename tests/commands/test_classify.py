@@ -85,8 +85,8 @@ def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     assert answer.code == 0, answer.err
     names = "'label', 'confidence', 'p_negative', 'p_positive', 'plain_label', 'issue'"
     assert (
-        f"films.{end} already has the columns {names}: kept as they are. Predictions go to 'predicted_label',"
-        in answer.err
+        f"films.{end} already has the columns {names}: kept as they are."
+        " Predictions go to 'predicted_label'," in answer.err
     )
     assert f"To score against the labels of films.{end}: --truth label." in answer.err
     if end == "parquet":
@@ -276,7 +276,8 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
         ([("nobody", "positive")], "no target document has the id 'nobody'"),
         (
             [("f1", "postive")],
-            "no class is called 'postive'; the source has negative, positive; did you mean positive?",
+            "no class is called 'postive'; the source has negative, positive;"
+            " did you mean positive?",
         ),
         ([("f1", "")], "none of its 1 documents has a label yet"),
         ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
@@ -502,7 +503,7 @@ def test_a_baseline_has_no_model_report_or_corrections(gramshift, folder, option
 
 
 def test_the_preset_best_is_a_method(gramshift, folder):
-    """With a page, a model, corrections; --preset best, --method best and none of them are the same, in Python too."""
+    """--preset best, --method best and none of them are the same, with all outputs."""
     (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
     run = DEFAULT
     options = ("--corrections", "right.csv", "--report", "r.html", "--save", "m.gramshift")
@@ -643,7 +644,7 @@ def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, mess
 
 
 def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
-    """Its alpha is much smaller, which can be too small for documents that the method itself has no trouble with."""
+    """Its alpha is much smaller, and can be too small where that of the method is not."""
 
     def refuse_plain(*given, **more):
         raise SingularKernelError("alpha=1e-05 is too small for these documents")

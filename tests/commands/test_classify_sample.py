@@ -14,7 +14,7 @@ from gramshift.commands import label_files, labelling
 from gramshift.commands.classify import sampling
 from gramshift.commands.classify.options import gather_options
 from gramshift.commands.classify.run import classify
-from gramshift.commands.classify.sampling import SEED, classify_sampled
+from gramshift.commands.classify.sampling import SEED
 from gramshift.text.reservoir import Reservoir
 from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
@@ -89,7 +89,7 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     assert found["sentence"].endswith("learnt from 40 of them")
     assert "120 source and 40 of 120 target documents: about" in answer.err
     kept = gs.load("m.gramshift")
-    assert kept._fit.model.documents[120:] == draw(40)
+    assert kept.result_.model.documents[120:] == draw(40)
     assert (
         gramshift(
             "predict", "--model", "m.gramshift", "--input", "target.csv", "--output", "again.csv"
@@ -103,7 +103,7 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
 def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample, read_rows):
     read_rows(7)
     classify(options(output="all.csv", sample=None), say=quietly)
-    classify_sampled(options(output="out.csv", sample=sample), say=quietly)
+    classify(options(output="out.csv", sample=sample), say=quietly)
     left_out = ("plain_label", "issue")
     whole = [
         {name: value for name, value in row.items() if name not in left_out}
@@ -139,9 +139,9 @@ def test_several_targets_are_one_target_in_several_files(gramshift, files, targe
 )
 def test_other_methods(files, more, read_rows):
     read_rows(50)
-    result = classify_sampled(options(output="out.csv", save="m.gramshift", **more), say=quietly)
+    result = classify(options(output="out.csv", save="m.gramshift", **more), say=quietly)
     read_rows(7)
-    again = classify_sampled(options(output="again.csv", **more), say=quietly)
+    again = classify(options(output="again.csv", **more), say=quietly)
     assert result["labels"] == again["labels"]
     assert Path("out.csv").read_bytes() == Path("again.csv").read_bytes()
     texts = draw(40)
@@ -153,7 +153,7 @@ def test_other_methods(files, more, read_rows):
 
 def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(gramshift, files):
     """Kill it after the second of three files is written and before it appears."""
-    classify_sampled(options(target=["parts"], output="whole/"), say=quietly)
+    classify(options(target=["parts"], output="whole/"), say=quietly)
     run = options(target=["parts"], output="labels/", save="m.gramshift")
 
     def die():
@@ -167,7 +167,7 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
                 os.kill(os.getpid(), signal.SIGKILL)
 
         label_files.write_record = write_and_die  # in the fork alone
-        classify_sampled(run, say=quietly)
+        classify(run, say=quietly)
 
     assert die_in_a_fork(die) == -9
     assert [path.name for path in Path("labels").glob("*.csv")] == ["p0.csv"]
@@ -184,9 +184,7 @@ def test_killed_within_one_file_it_leaves_none(files, read_rows):
     read_rows(20)
 
     def die():
-        classify_sampled(
-            options(output="out.csv", save="m.gramshift"), say=quietly, progress=kill_late
-        )
+        classify(options(output="out.csv", save="m.gramshift"), say=quietly, progress=kill_late)
 
     def kill_late(stage, done, total):
         if stage == "labelling" and 2 * done > total:
@@ -237,7 +235,7 @@ def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
             module, "open_table", lambda *given, **more: Watched(open_table(*given, **more))
         )
     read_rows(9)
-    classify_sampled(options(output="out.csv"), say=quietly)
+    classify(options(output="out.csv"), say=quietly)
     assert asked == [9, 9]
     assert most == 9
 

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
+from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import Outcome
-from gramshift.commands.classify.labelled import Corrections
+from gramshift.commands.classify.hand_labels import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.wording import in_words
 from gramshift.model.data_problems import Issues
+from gramshift.terminal import list_classes
 
 RESULT = {
     "labels": {"1": 190, "2": 14, "4": 684},
@@ -172,7 +174,8 @@ def test_unknown_proportions_that_decide_come_first():
     }
     steps = next_steps(result)
     assert steps[:3] == [
-        "Label 50 random documents by hand; they set the class proportions, measure the accuracy and are learnt from:",
+        "Label 50 random documents by hand; they set the class proportions, measure the accuracy"
+        " and are learnt from:",
         "gramshift sample labels.csv --random 50 --output to-label.csv",
         "Fill in the column label of to-label.csv, and run again:",
     ]
@@ -245,9 +248,10 @@ def describe(
         target_truth=truth,
         target_ids=list(map(str, range(n))),
         target=SimpleNamespace(columns=columns),
+        corrections=Corrections(),
     )
     given = options(**{"abstain_below": None} | more)
-    return describe_findings(given, inputs, Corrections(), outcome)
+    return describe_findings(given, inputs, outcome)
 
 
 def test_labels_that_were_given_have_an_expected_accuracy_of_their_own():
@@ -279,9 +283,11 @@ def test_better_labels_are_told_with_how_to_get_them():
     assert better() is None
     assert better(reference=hits(61), by_source=hits(67)) is None
     assert better(reference=hits(70)) == (
-        "The unadapted labels are better here (70.0 % of 100 against 60.0 %): use the column unadapted_label."
+        "The unadapted labels are better here (70.0 % of 100 against 60.0 %):"
+        " use the column unadapted_label."
     )
-    by_source = "The labels with the source's class proportions are better here (75.0 % of 100 against 60.0 %): "
+    figures = "(75.0 % of 100 against 60.0 %)"
+    by_source = f"The labels with the source's class proportions are better here {figures}: "
     assert better(reference=hits(70), by_source=hits(75)) == by_source + "add --class-prior source."
     assert "use the column plain_label" in better(reference=hits(70), method="tkc")
     found = describe(hits(60), ["a"] * 100, by_source=hits(75))

@@ -4,13 +4,12 @@ import subprocess
 
 import pytest
 
-from gramshift.commands.classify.labelled import (
+from gramshift.commands.classify.hand_labels import (
     MIN_RANDOM_LABELS,
-    label_columns,
     read_corrections,
     read_truth,
-    renamed_in_words,
 )
+from gramshift.commands.classify.label_columns import label_columns, renamed_in_words
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.tables.table import Table, TableError, TableStyle
 from gramshift.terminal import Line, quote_word, visible
@@ -103,7 +102,7 @@ def test_labels_of_a_random_sample_are_told_apart(tmp_path):
 
 
 def test_a_random_sample_with_a_new_class_measures_nothing(tmp_path):
-    """Nothing is known of a class that the source does not have: its labels are learnt from alone, and so are the others."""
+    """With a class that the source does not have, all labels are corrections."""
     sample = [(number, "ab"[number % 2], "", "random") for number in range(12)]
     found = corrections_of(tmp_path, [*sample, (32, "c", "new label", "random")])
     assert (found.random, found.new, len(found.labels)) == (set(), {"c": 1}, 13)
@@ -152,7 +151,7 @@ def test_another_way_to_draw_is_refused(tmp_path, label):
 
 
 def test_texts_of_one_column_of_several_are_known_again(tmp_path):
-    """A sample that was drawn with one of the columns is labelled by its ids all the same; other texts are refused."""
+    """A sample may contain one of the columns; other texts are refused."""
     texts = ["a title\nand its body", "another title\nand more"]
     write_csv(
         tmp_path / "t.csv",
@@ -208,7 +207,7 @@ def test_a_run_is_written_as_a_command_that_a_shell_takes():
     ],
 )
 def test_names_that_a_terminal_would_show_otherwise_are_escaped(word):
-    """D2: a blank that does not break was shown as one that does, and the command was about another file."""
+    """A no-break blank shown as a blank would name another file."""
     quoted = quote_word(word)
     assert visible(quoted) == quoted
     typed = ["bash", "-c", f"printf %s {quoted}"]

@@ -118,6 +118,6 @@ def test_explain_names_documents_by_file_and_id(gramshift, files):
     names = [line.split("  ")[2].partition(",")[0] for line in documents.splitlines()]
     assert len(names) == 5
     assert all(name.startswith(("pans.csv ", "target.csv t")) for name in names)
-    fit = gs.load("model")._fit
+    fit = gs.load("model").result_
     assert fit.origins[4] == ("pans.csv", "4")
     assert fit.origins[70 + 61] == ("target.csv", "t61")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gramshift.commands.classify.labelled import read_corrections
+from gramshift.commands.classify.hand_labels import read_corrections
 from gramshift.tables.opening import open_table
 from small_demo import load_demo
 from small_tables import read_csv, write_csv

@@ -1,4 +1,6 @@
-"""Whether adapting was wise, on cases made by hand."""
+"""Diagnostics, warnings and verdicts, on cases made by hand."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,23 +8,20 @@ import pytest
 from gramshift import StringKernel
 from gramshift.learn.shares import proportions_matter
 from gramshift.model.advice import (
-    Answers,
+    Advice,
+    FitSummary,
     agreement,
-    choose_verdict,
     class_proportions,
     count_to_label,
-    counts_in_words,
     diagnose,
-    diagnose_answers,
     drift,
     how_sure,
-    judge_labels,
     label_sentence,
-    labelled_in_words,
-    separability,
-    tone_of,
     warn,
 )
+from gramshift.model.diagnosis import separability
+from gramshift.model.verdict import choose_verdict, judge_labels, tone_of
+from gramshift.terminal import counts_in_words, labelled_in_words
 
 EVEN = {"good": 0.5, "bad": 0.5}
 THREE = {"a": 0.4, "b": 0.3, "c": 0.3}
@@ -45,25 +44,30 @@ def test_the_figures_by_hand():
     )
 
 
+def warn_of(source, rounds, n_target=40, **more):
+    """Return the warnings of a target with these class proportions in each round."""
+    return warn(FitSummary(["a"] * n_target, source, rounds, **more))
+
+
 def gram_of(source, target):
     gram = StringKernel(ngram_range=(2, 3)).gram([*source, *target])
     return gram, np.arange(len(gram)) < len(source)
 
 
-def test_domains_that_share_nothing_are_told_apart_always():
+def test_domains_that_share_nothing_are_always_separated():
     source = [f"knife blade pan {word}" for word in ["alpha", "beta", "gamma", "delta"]]
     target = [f"film scene plot {word}" for word in ["one", "two", "three", "four", "five"]]
     assert separability(*gram_of(source, target)) == 1.0
 
 
-def test_two_halves_of_one_domain_are_not_told_apart():
+def test_two_halves_of_one_domain_are_not_separated():
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(list("abcdefgh"), 12)) for _ in range(300)]
     assert separability(*gram_of(texts[:150], texts[150:])) < 0.6
 
 
-def test_leaving_one_out_is_what_fitting_without_it_gives():
-    """Against a ridge regression with a bias, solved anew for each document."""
+def test_leaving_one_out_equals_fitting_without_it():
+    """Against a ridge regression with a bias, solved for each document."""
     rng = np.random.default_rng(2)
     source = [" ".join(rng.choice(list("abcdef"), rng.integers(3, 9))) for _ in range(18)]
     target = [" ".join(rng.choice(list("bcdefg"), rng.integers(3, 9))) for _ in range(7)]
@@ -87,8 +91,8 @@ def test_leaving_one_out_is_what_fitting_without_it_gives():
     assert 0.5 < np.mean(pairs) < 1
 
 
-def test_only_some_documents_are_looked_at():
-    """Those that are looked at tell the domains apart; the others, which share nothing with any, would not."""
+def test_only_some_documents_are_compared():
+    """Only documents that are compared separate the domains; the others share nothing."""
     gram, is_source = gram_of([f"pan {i}" for i in range(90)], [f"film {i}" for i in range(70)])
     assert separability(gram, is_source, most=20) == 1.0
     spoilt = gram.copy()
@@ -136,7 +140,7 @@ def test_only_some_documents_are_looked_at():
     ],
 )
 def test_warnings(source, stages, expected):
-    found = warn(source=source, stages=stages, n_target=40)
+    found = warn_of(source, stages)
     assert len(found) == len(expected)
     assert all(words in warning for words, warning in zip(expected, found, strict=True))
 
@@ -158,8 +162,8 @@ def test_warnings(source, stages, expected):
     ],
 )
 def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
-    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
-    found, _ = diagnose(labels=labels, reference=plain, source=EVEN, stages=stages, apart=apart)
+    rounds = [class_proportions(labels, ["good", "bad"])]
+    found, _ = diagnose(FitSummary(labels, EVEN, rounds, reference=plain, separability=apart))
     assert found["verdict"].startswith(verdict)
     assert tone_of(found["verdict"]) == tone
     assert found["separability"]["value"] == apart
@@ -190,13 +194,15 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
             (0.74, 0.82, 0.92),
             0.8,
             [],
-            "No, not as they are: about 82 of 100 labels are expected to be right (74 to 92), hardly more",
+            "No, not as they are: about 82 of 100 labels are expected to be right (74 to 92),"
+            " hardly more",
         ),
         (
             (0.6, 0.65, 0.7),
             0.92,
             [],
-            "No, not as they are: about 65 of 100 labels are expected to be right (60 to 70), no more than",
+            "No, not as they are: about 65 of 100 labels are expected to be right (60 to 70),"
+            " no more than",
         ),
         ((0.8, 0.9, 0.95), 0.94, [], "With care"),  # rare classes may be found well all the same
         ((0.95, 0.98, 0.99), 0.93, [], "Yes"),
@@ -205,7 +211,8 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
             (0.5, 0.599, 0.7),
             0.1,
             [],
-            "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70). Label",
+            "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70)."
+            " Label",
         ),
         ((0.5, 0.6, 0.7), 0.1, [], "With care"),
         (
@@ -239,22 +246,24 @@ def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
     )
 
 
-def test_what_was_measured_goes_before_what_is_expected():
+def test_a_measured_accuracy_replaces_the_expected_one():
     verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
     assert verdict.startswith(
-        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60), hardly more than"
+        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60),"
+        " hardly more than"
     )
     assert verdict.endswith("Label more documents by hand.")
     verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
     assert verdict.startswith(
-        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61). Label"
+        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61)."
+        " Label"
     )
 
 
 GOOD = {"low": 0.77, "value": 0.84, "high": 0.9}
 
 
-def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
+def test_few_source_documents_allow_no_verdict_unless_the_accuracy_was_measured():
     assert judge_labels(GOOD, 0.5, [], n_source=29).startswith(
         "Cannot tell: only 29 labelled source documents, too few"
     )
@@ -264,16 +273,15 @@ def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
     assert judge_labels(GOOD | {"value": 0.59}, 0.5, [], n_source=29).startswith(
         "No, not as they are"
     )
-    source, labels = ["a"] * 6 + ["b"] * 5, ["a", "b"] * 30
-    found, _ = diagnose_answers(Answers(["a", "b"], labels, source, [HALVES], expected=GOOD), None)
-    assert found["verdict"].startswith("Cannot tell: only 11 labelled source documents, ")
-    found, _ = diagnose_answers(
-        Answers(["a", "b"], labels, source, [HALVES], expected=GOOD, n_random=20), None
+    few = FitSummary(["a", "b"] * 30, HALVES, [HALVES], n_source=11, expected=GOOD)
+    assert diagnose(few)[0]["verdict"].startswith(
+        "Cannot tell: only 11 labelled source documents, "
     )
+    found, _ = diagnose(replace(few, n_random=20))
     assert found["verdict"].startswith("Yes")
 
 
-def test_what_random_labels_measured_is_told_so():
+def test_an_accuracy_measured_by_random_labels_is_described_as_such():
     told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
     found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
     assert how_sure(found, 50) == told
@@ -288,12 +296,21 @@ def test_what_random_labels_measured_is_told_so():
     )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
     assert (
-        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise. Check"
+        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise."
         in verdict
     )
 
 
 HALVES = {"a": 0.5, "b": 0.5}
+
+
+def known(proportions):
+    """Return the fields of a summary that say that these are the target's class proportions."""
+    prior = {
+        name: {"source": one, "estimated": one, "used": one, "low": one, "high": one}
+        for name, one in proportions.items()
+    }
+    return {"class_prior": prior, "prior_is_known": True}
 
 
 @pytest.mark.parametrize(
@@ -311,49 +328,43 @@ HALVES = {"a": 0.5, "b": 0.5}
 def test_a_class_that_multiplies_is_warned_about(source, target, warns):
     before = {"rare": source, "a": 0.5, "b": 0.5 - source}
     after = {"rare": target, "a": 0.5, "b": 0.5 - target}
-    given = {"source": before, "stages": [after], "n_target": 1000, "advice": "give class_prior"}
+    summary = FitSummary(["a"] * 1000, before, [after])
     words = (
-        f"more than 3 times as common as in the source: 'rare' ({target:.1%} of the target, {source:.1%} of the source);"
+        f"more than 3 times as common as in the source: 'rare' ({target:.1%} of the target,"
+        f" {source:.1%} of the source);"
         " check some of these labels, give class_prior"
     )
-    assert warn(**given) == ([words] if warns else [])
-    assert warn(**given, known=after) == []
+    advice = Advice(without_class_prior="give class_prior")
+    assert warn(summary, advice) == ([words] if warns else [])
+    assert warn(replace(summary, **known(after))) == []
 
 
 def test_a_class_is_warned_about_once():
     source, last = {"a": 0.2, "b": 0.4, "c": 0.4}, {"a": 0.7, "b": 0.15, "c": 0.15}
-    (warning,) = warn(source=source, stages=[source, last], n_target=400)
+    (warning,) = warn_of(source, [source, last], n_target=400)
     assert warning.startswith("the proportion of 'a' grew from 20% to 70%")
 
 
-def answers(used, *, low, high, labels, **more):
+def summary_of(used, *, low, high, labels, **more):
     prior = {
         name: {"source": 0.5, "estimated": used[name], "used": used[name], "low": low, "high": high}
         for name in ("a", "b")
     }
     rounds = [class_proportions(labels, ["a", "b"])]
-    return Answers(["a", "b"], labels, ["a", "b"] * 50, rounds, class_prior=prior, **more)
+    return FitSummary(labels, HALVES, rounds, n_source=100, class_prior=prior, **more)
 
 
 def test_known_proportions_are_no_reason_for_warnings():
-    labels, used = ["a"] * 98 + ["b"] * 2, {"a": 0.95, "b": 0.05}
-    assert len(diagnose_answers(answers(used, low=0.9, high=1.0, labels=labels), None)[1]) == 1
-    assert (
-        diagnose_answers(
-            answers(used, low=0.9, high=1.0, labels=labels, prior_is_known=True), None
-        )[1]
-        == []
-    )
-    _, warnings = diagnose_answers(
-        answers(used, low=0.9, high=1.0, labels=["a"] * 100, prior_is_known=True), None
-    )
-    assert warnings == ["no target document was labelled 'b'"], "5 are known to be there"
-    few = {"source": THREE, "stages": [{"a": 0.55, "b": 0.38, "c": 0.07}], "n_target": 40}
-    assert warn(**few, known=few["stages"][0]) == []
-    assert (
-        warn(source=EVEN, stages=[shares(0.5), shares(0.75)], n_target=40, known=shares(0.75)) == []
-    )
-    assert warn(source=EVEN, stages=[shares(1.0)], n_target=40, known=shares(1.0)) == []
+    estimated = summary_of({"a": 0.95, "b": 0.05}, low=0.9, high=1.0, labels=["a"] * 98 + ["b"] * 2)
+    assert len(diagnose(estimated)[1]) == 1
+    assert diagnose(replace(estimated, prior_is_known=True))[1] == []
+    missed = replace(estimated, labels=["a"] * 100, rounds=[{"a": 1.0, "b": 0.0}])
+    (warning,) = diagnose(replace(missed, prior_is_known=True))[1]
+    assert warning == "no target document was labelled 'b'", "5 are known to be there"
+    last = {"a": 0.55, "b": 0.38, "c": 0.07}
+    assert warn_of(THREE, [last], **known(last)) == []
+    assert warn_of(EVEN, [shares(0.5), shares(0.75)], **known(shares(0.75))) == []
+    assert warn_of(EVEN, [shares(1.0)], **known(shares(1.0))) == []
 
 
 def naive_changes(probabilities, prior, low, high):
@@ -400,9 +411,9 @@ def test_labels_that_depend_on_class_proportions_are_counted():
 
 
 def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
-    """What is said where so many documents hang on the proportions, and the others are sure."""
+    """Return the diagnostic of n documents of which n_decided depend on the proportions."""
     probabilities = np.array([[0.55, 0.45]] * n_decided + [[0.95, 0.05]] * (n - n_decided))
-    given = answers(
+    given = summary_of(
         HALVES,
         low=low,
         high=high,
@@ -410,10 +421,10 @@ def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
         probabilities=probabilities,
         **more,
     )
-    return diagnose_answers(given, None)[0].get("class proportions unknown")
+    return diagnose(given)[0].get("class proportions unknown")
 
 
-def test_proportions_that_are_unknown_and_decide_are_told():
+def test_proportions_that_are_unknown_and_decide_are_diagnosed():
     words = "Class proportions are unknown and decide this result: label 50 random documents."
     assert unknown(21) == {"value": 0.21, "sentence": words}
     assert unknown(20) is None
@@ -456,19 +467,12 @@ def test_a_verdict_does_not_improve_by_labels_that_were_mostly_wrong(
     assert choose_verdict(before, after, checked, wrong) == shown
 
 
-def test_where_plain_gives_the_same_labels_it_is_no_safer():
+def test_if_plain_gives_the_same_labels_it_is_no_safer():
     labels = ["good"] * 300
-    found, _ = diagnose(
-        labels=labels, reference=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9
-    )
+    same = FitSummary(labels, EVEN, [shares(1.0)], reference=labels, separability=0.9)
+    found, _ = diagnose(same)
     assert found["verdict"] == "Doubtful: see the warnings. The plain labels are the same."
-    given = {
-        "labels": labels,
-        "reference": labels,
-        "source": EVEN,
-        "stages": [shares(1.0), shares(1.0)],
-    }
-    found, _ = diagnose(**given, apart=0.9, reference_name="unadapted")
+    found, _ = diagnose(replace(same, reference_name="unadapted"))
     assert found["verdict"] == "Doubtful: see the warnings. The unadapted labels are the same."
     assert found["agreement with unadapted"]["sentence"].endswith("match the unadapted ones.")
     assert found["drift of the class proportions"]["sentence"].startswith(
@@ -478,28 +482,17 @@ def test_where_plain_gives_the_same_labels_it_is_no_safer():
 
 def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
-    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
-    given = {"reference": plain, "source": EVEN, "stages": stages, "apart": 0.9}
-    found, warnings = diagnose(
-        labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best"
-    )
+    grown = FitSummary(labels, EVEN, [shares(0.8)], reference=plain, separability=0.9, adapts=False)
+    found, warnings = diagnose(grown, Advice(without_class_prior="compare with best"))
     assert warnings == [
         "the proportion of 'good' is 80%, plain 50%: check some of these labels, compare with best"
     ]
     assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
-    found, _ = diagnose(
-        labels=plain,
-        reference=plain,
-        source=EVEN,
-        stages=[EVEN, EVEN],
-        apart=0.9,
-        adapts=False,
-        n_rounds=1,
-    )
+    found, _ = diagnose(replace(grown, labels=plain, rounds=[EVEN]))
     assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
-def test_counts_are_told_in_the_order_of_the_classes():
+def test_counts_are_listed_in_the_order_of_the_classes():
     assert counts_in_words({"1": 190, "2": 14, "4": 684}) == "1: 190, 2: 14, 4: 684"
     many = {f"c{number}": number for number in range(8)}
     assert counts_in_words(many) == "c2: 2, c3: 3, c4: 4, c5: 5, c6: 6, c7: 7 and 2 more classes"
@@ -509,18 +502,14 @@ def test_counts_are_told_in_the_order_of_the_classes():
 
 
 def test_without_plain_there_is_no_verdict():
-    found, _ = diagnose(
-        labels=["good"], reference=None, source=EVEN, stages=[shares(1.0)], apart=0.7
-    )
+    found, _ = diagnose(FitSummary(["good"], EVEN, [shares(1.0)], separability=0.7))
     assert set(found) == {"separability"}
 
 
-def test_how_many_labels_match_plain_is_told_by_share_and_number():
+def test_labels_that_match_plain_are_counted():
     for same, share in ((20, "100%"), (19, "95%"), (10, "50%")):
         plain = ["good"] * same + ["bad"] * (20 - same)
-        found, _ = diagnose(
-            labels=["good"] * 20, reference=plain, source=EVEN, stages=[shares(0.9)], apart=0.7
-        )
+        found, _ = diagnose(FitSummary(["good"] * 20, EVEN, [shares(1.0)], reference=plain))
         assert found["agreement with plain"]["sentence"].startswith(
             f"{share} of labels ({same} of 20) match"
         )

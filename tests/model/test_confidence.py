@@ -20,7 +20,7 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
         gram, labels + [None] * 20
     )
     kernel = KernelFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
-    training_set = clf._fit.training_set
+    training_set = clf.result_.training_set
     added, added_codes = (
         training_set.pseudo_labelled,
         training_set.known[training_set.pseudo_labelled],
@@ -35,12 +35,12 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
         weights = np.linalg.solve(
             kernel[np.ix_(others, others)] + 1e-5 * np.eye(len(others)), signs
         )
-        found = clf._fit.calibration.scores[row - n]
+        found = clf.result_.calibration.scores[row - n]
         np.testing.assert_allclose(
             found, [-kernel[row, others] @ weights, kernel[row, others] @ weights], atol=1e-5
         )
     never = np.flatnonzero(clf.labeled_iter_[n:] < 0)
-    assert (clf._fit.calibration.scores[never] == clf.transduction_score_[never]).all()
+    assert (clf.result_.calibration.scores[never] == clf.transduction_score_[never]).all()
 
 
 @pytest.mark.parametrize(("preset", "n_added"), [("paper", 1000), ("best", (0.25, 0.5, 0.75, 1.0))])

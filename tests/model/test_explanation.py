@@ -42,7 +42,7 @@ def fit(n=60, **options):
 @pytest.mark.parametrize("adapt", [True, False])
 def test_documents_add_what_their_similarity_is_worth(kind, adapt):
     clf = fit(20, kernel=kind, adapt=adapt)
-    why, model = clf.explain(NEW), clf._fit.model
+    why, model = clf.explain(NEW), clf.result_.model
     values = naive.normalized_gram(
         kind, [naive.prepare(NEW)], list(map(naive.prepare, model.documents)), (2, 4)
     )[0]
@@ -277,7 +277,7 @@ def test_a_document_is_not_its_own_neighbour(options):
 
 def test_words_are_whole_and_their_shares_are_those_of_their_characters():
     clf = fit_linear()
-    why, (by_character,) = clf.explain(NEW), clf._fit.model.ngrams.spread([NEW])
+    why, (by_character,) = clf.explain(NEW), clf.result_.model.ngrams.spread([NEW])
     assert {word.text for word in why.words} & {"great", "LOVE", "broke", "lid"}
     for word in why.words:
         assert NEW[word.start : word.stop] == word.text
@@ -340,7 +340,7 @@ def fit_linear(n_classes=2, **options):
 
 
 def find_tokens(text, unit):
-    """The characters or words of a prepared text, with where each begins and ends in the text as it was given."""
+    """Return the characters or words of a prepared text, and their places in the original."""
     one = align(text, TextSteps())
     if unit == "character":
         return list(zip(one.text, one.starts, one.stops, strict=True))
@@ -373,8 +373,8 @@ def weigh(ngram, documents, unit, ngram_range, classes):
 
 
 def spread_naively(clf, text, own=-1):
-    """What characters add through each document of the fit, n-gram by n-gram, without the document numbered ``own``."""
-    model = clf._fit.model
+    """Return what characters add, n-gram by n-gram, through documents other than ``own``."""
+    model = clf.result_.model
     documents, kernels = tuple(model.documents), model.similarities.kernels
     classes = tuple(model.reference.groups["classes"])
     result = np.zeros((len(text), len(clf.classes_)))
@@ -419,12 +419,12 @@ def test_shares_go_to_where_characters_come_from(text, form):
 @examples(15)
 def test_characters_of_a_linear_model_are_those_of_the_way_through_documents(text):
     for clf in (fit_linear(), fit_linear(7), fit_linear(3, bias=True, kernel="words")):
-        model, explanation = clf._fit.model, clf.explain(text)
+        model, explanation = clf.result_.model, clf.explain(text)
         (found,) = model.ngrams.spread([text])
         np.testing.assert_allclose(found, spread_naively(clf, text), rtol=0, atol=1e-12)
         for column, label in enumerate(clf.classes_):
             total = explanation.empty[label] + sum(span.shares[label] for span in explanation.spans)
-            assert np.isclose(total, clf._fit.model.score([text])[0, column], rtol=0, atol=1e-12)
+            assert np.isclose(total, clf.result_.model.score([text])[0, column], rtol=0, atol=1e-12)
             assert np.isclose(explanation.score[label], total, rtol=0, atol=1e-12)
             assert explanation.empty[label] == model.intercepts[column]
 
@@ -434,14 +434,14 @@ def test_characters_of_a_linear_model_are_those_of_the_way_through_documents(tex
 )
 def test_a_linear_model_explains_as_other_models_do(options):
     clf = fit_linear(**options)
-    explanation, texts = clf.explain(NEW), clf._fit.model.documents
-    similarity, by_character = clf._fit.model.describe([NEW]).gram[0], spread_naively(clf, NEW)
+    explanation, texts = clf.explain(NEW), clf.result_.model.documents
+    similarity, by_character = clf.result_.model.describe([NEW]).gram[0], spread_naively(clf, NEW)
     assert len(explanation.documents) == len(texts) == 62
     for one in explanation.documents:
         place = one.number + (40 if one.role == "target" else 0)
         assert one.text == texts[place]
         assert np.isclose(one.similarity, similarity[place], rtol=0, atol=1e-12)
-        expected = clf._fit.model.coefficients[place] * similarity[place]
+        expected = clf.result_.model.coefficients[place] * similarity[place]
         np.testing.assert_allclose(list(one.shares.values()), expected, rtol=0, atol=1e-12)
     for label in clf.classes_:
         total = explanation.empty[label] + sum(one.shares[label] for one in explanation.documents)
@@ -456,13 +456,17 @@ def test_a_linear_model_explains_as_other_models_do(options):
 )
 @pytest.mark.parametrize("block", [1, 5, 64])
 def test_what_a_document_taught_about_itself_is_left_out(options, block):
-    """Documents of the fit, of source and target, in the training set or not; and others, which have no own part."""
+    """Of documents of the fit, in the training set or not, and of others."""
     clf = fit_linear(**options)
-    texts, own, told = clf._fit.model.documents, [*range(50), -1, -1, -1], []
+    texts, own, told = clf.result_.model.documents, [*range(50), -1, -1, -1], []
     given_ = [*texts[:50], NEW, "", texts[55]]
     found = list(
         spread_scores(
-            clf._fit.model, given_, own=own, block=block, progress=lambda *step: told.append(step)
+            clf.result_.model,
+            given_,
+            own=own,
+            block=block,
+            progress=lambda *step: told.append(step),
         )
     )
     assert len(found) == 53
@@ -483,8 +487,8 @@ def test_without_texts_there_are_no_neighbours(tmp_path):
     assert "words for" in found.text()
     assert found.html() == expected.html()
     assert loaded.explain("").text().splitlines()[0] == clf.explain("").text().splitlines()[0]
-    shares = list(spread_scores(loaded._fit.model, [NEW, ""], own=[-1, -1]))
-    np.testing.assert_allclose(shares[0], clf._fit.model.ngrams.spread([NEW])[0], rtol=0, atol=0)
+    shares = list(spread_scores(loaded.result_.model, [NEW, ""], own=[-1, -1]))
+    np.testing.assert_allclose(shares[0], clf.result_.model.ngrams.spread([NEW])[0], rtol=0, atol=0)
     assert shares[1].shape == (0, 2)
 
 
@@ -502,7 +506,7 @@ def test_html_of_a_long_text_shows_its_beginning():
 
 
 def test_texts_are_explained_as_many_at_a_time_as_memory_is_told_of():
-    model = fit(preset="best", n_added=None)._fit.model
+    model = fit(preset="best", n_added=None).result_.model
     texts = [*FILMS.texts[:9], "", NEW * 3, FILMS.texts[9]]
     own = [*range(60, 69), -1, -1, 69]
     whole, parts = (

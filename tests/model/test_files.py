@@ -276,8 +276,8 @@ def test_every_changed_byte_is_noticed_or_harmless(path, tmp_path):
             noticed += 1
         else:
             assert (loaded.transduction_score_ == expected.transduction_score_).all()
-            assert (loaded._fit.model.coefficients == expected._fit.model.coefficients).all()
-            assert loaded._fit.model.documents == expected._fit.model.documents
+            assert (loaded.result_.model.coefficients == expected.result_.model.coefficients).all()
+            assert loaded.result_.model.documents == expected.result_.model.documents
     assert noticed > 140
 
 
@@ -332,7 +332,7 @@ def test_a_linear_model_survives_with_and_without_texts(tmp_path, n_classes, opt
     assert (loaded.predict(FILMS.texts[:20]) == clf.transduction_[:20]).all()
     assert loaded.strongest_ngrams(20) == clf.strongest_ngrams(20)
     assert loaded.history_ == clf.history_
-    assert loaded._fit.model.documents == (clf._fit.model.documents if texts else [])
+    assert loaded.result_.model.documents == (clf.result_.model.documents if texts else [])
     found, expected = loaded.explain(NEW[0]), clf.explain(NEW[0])
     assert (found.score, found.spans) == (expected.score, expected.spans)
     assert found.documents == (expected.documents if texts else [])
@@ -372,7 +372,7 @@ def test_other_models_hold_their_texts_whatever_is_asked_for(tmp_path):
 def test_a_file_without_texts_holds_nothing_that_a_single_document_has(
     linear, linear_path, tmp_path
 ):
-    documents, members = linear._fit.model.documents, read_members(linear_path)
+    documents, members = linear.result_.model.documents, read_members(linear_path)
     linear.save(tmp_path / "with", texts=True)
     assert SECRET.encode() in (tmp_path / "with").read_bytes()  # so that it would be found
     prepared = [naive.prepare(text) for text in documents]
@@ -395,8 +395,8 @@ def test_a_file_without_texts_holds_nothing_that_a_single_document_has(
 
 
 def test_every_ngram_of_a_file_without_texts_stands_in_two_documents(linear, linear_path):
-    prepared = [naive.prepare(text) for text in linear._fit.model.documents]
-    characters, words = gs.load(linear_path)._fit.model.ngrams.parts
+    prepared = [naive.prepare(text) for text in linear.result_.model.documents]
+    characters, words = gs.load(linear_path).result_.model.ngrams.parts
     grams = [characters.name(node) for node in range(1, characters.table.parents.size)]
     assert len(grams) > 1000
     for gram in grams:

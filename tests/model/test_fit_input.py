@@ -86,7 +86,7 @@ def test_weights_are_for_linear_models():
 def test_weights_move_scores_towards_what_counts_more(alone):
     towards = fit(class_weight={"positive": 20.0}, class_prior="source")
     usual = fit(class_prior="source")
-    assert towards._fit.model.intercepts.shape == (2,)
+    assert towards.result_.model.intercepts.shape == (2,)
     assert not np.allclose(towards.transduction_score_, usual.transduction_score_)
     balanced = fit(class_weight="balanced")  # classes are balanced already
     np.testing.assert_array_equal(balanced.transduction_score_, alone.transduction_score_)
@@ -165,7 +165,7 @@ def test_a_target_of_one_document_and_a_class_of_one():
 
 def test_documents_without_evidence_get_the_shares():
     found = fit(target=[*FILMS.texts[:60], "", "%%%% &&&&"])
-    assert found.n_blank_ == 2
+    assert found.result_.n_blank == 2
     prior = [one["used"] for one in found.class_prior_.values()]
     np.testing.assert_allclose(
         found.transduction_proba_[-2], found.transduction_proba_[-1], atol=1e-9
@@ -178,7 +178,7 @@ def test_documents_without_evidence_get_the_shares():
 
 def test_a_target_without_any_known_ngram_gets_the_shares():
     found = fit(target=["", "\u4e2d\u6587"] * 30)
-    assert found.n_blank_ == 60
+    assert found.result_.n_blank == 60
     np.testing.assert_allclose(found.transduction_proba_, 0.5, atol=0.05)
 
 

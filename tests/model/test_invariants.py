@@ -102,7 +102,7 @@ def test_documents_that_share_nothing_with_the_source_change_no_other(
     rows = np.argsort(order)
     check_same(clf, expected, rows[: len(TARGET)], 1e-6 if preset == "best" else 1e-9)
     check_blank(clf, rows[len(TARGET) :], n_classes)
-    assert clf.n_blank_ == n_blank
+    assert clf.result_.n_blank == n_blank
     assert (clf.labeled_iter_[len(X) :][rows[len(TARGET) :]] == -1).all()
     assert [step["added"] for step in clf.history_] == [step["added"] for step in expected.history_]
     assert sum(clf.history_[-1]["labels"].values()) == len(target)
@@ -161,7 +161,7 @@ def test_an_adapted_kernel_knows_documents_through_others(preset, n_blank):
     }[preset]
     clf = gs.TransductiveClassifier(ngram_range=(3, 4), **chosen)
     clf.fit(X, LABELS[2], target=[*TARGET, f"{TARGET[0]} {BLANKS[2]}", BLANKS[2]])
-    assert clf.n_blank_ == n_blank
+    assert clf.result_.n_blank == n_blank
     assert (n_blank == 0) or clf.transduction_proba_[-1].tolist() == pytest.approx(
         class_shares(clf, 2), abs=1e-6
     )
@@ -171,7 +171,7 @@ def test_an_adapted_kernel_knows_documents_through_others(preset, n_blank):
 def test_unlabelled_documents_that_share_nothing_change_nothing(preset):
     clf = fit(preset, X, LABELS[2], TARGET, unlabelled=BLANKS)
     check_same(clf, fit_once(preset, 2), np.arange(len(TARGET)), 1e-9)
-    assert clf.n_blank_ == 0
+    assert clf.result_.n_blank == 0
     assert len(clf.transduction_) == len(TARGET)
 
 

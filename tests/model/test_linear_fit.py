@@ -110,7 +110,7 @@ def with_evidence(source, target, ngram_range):
 
 
 def known_classes(clf):
-    return [None if code < 0 else code for code in clf._fit.training_set.known.tolist()]
+    return [None if code < 0 else code for code in clf.result_.training_set.known.tolist()]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_rounds_are_the_recipe_line_by_line(n_classes, n, ngram_range):
         fit_offsets=fit_offsets,
         **POWERS,
     )
-    assert clf._fit.model.ngrams is not None
+    assert clf.result_.model.ngrams is not None
     blank = np.isnan(scores).any(axis=1)
     np.testing.assert_allclose(
         clf.transduction_score_[~blank], scores[~blank], rtol=0, atol=PROMISED
@@ -246,7 +246,7 @@ def test_the_last_round_is_the_textbook_on_what_it_learnt_from(source, target, n
     mean = [
         2 * sum(known[row] == code for row in rows) / len(rows) - 1 for code in range(n_classes)
     ]
-    model = clf._fit.model
+    model = clf.result_.model
     np.testing.assert_allclose(
         model.score([*source, *target]) - model.intercepts, expected - mean, rtol=0, atol=PROMISED
     )
@@ -306,15 +306,15 @@ def test_a_fit_without_a_gram_is_the_one_with_it(number, n_classes):
     assert [sum(step["added"].values()) for step in clf.history_] == [
         len(step.added) for step in expected.rounds
     ]
-    calibration = clf._fit.calibration
+    calibration = clf.result_.calibration
     np.testing.assert_allclose(
         calibration.scores, expected.calibration.scores, rtol=0, atol=PROMISED
     )
     np.testing.assert_allclose(calibration.steepness, expected.calibration.steepness, rtol=1e-4)
     np.testing.assert_allclose(
-        clf._fit.model.intercepts, last.fitted.intercepts, rtol=0, atol=PROMISED
+        clf.result_.model.intercepts, last.fitted.intercepts, rtol=0, atol=PROMISED
     )
-    assert (clf._fit.model.ngrams is not None) == (number < WITH_COEFFICIENTS)
+    assert (clf.result_.model.ngrams is not None) == (number < WITH_COEFFICIENTS)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_kernels_in_which_single_documents_count_predict_by_texts(options):
     are kept.
     """
     clf = gs.TransductiveClassifier(**options).fit(X[:40], Y[:40], target=TARGET[:20])
-    model, last = clf._fit.model, fit_by_gram(options, X[:40], Y[:40], TARGET[:20]).rounds[-1]
+    model, last = clf.result_.model, fit_by_gram(options, X[:40], Y[:40], TARGET[:20]).rounds[-1]
     assert model.ngrams is None
     assert model.documents == X[:40] + TARGET[:20]
     expected = replace(
@@ -380,7 +380,7 @@ def fit_demo(n_classes=2, **options):
 def test_new_documents_are_scored_as_if_they_were_compared(texts):
     """By coefficients of n-grams, and by similarities to all documents of the fit."""
     for clf in (fit_demo(), fit_demo(7), fit_demo(3, bias=True, kernel=BY_CLASSES)):
-        model = clf._fit.model
+        model = clf.result_.model
         assert model.ngrams is not None
         compared = replace(model, ngrams=None).score([*texts, *NEW])
         np.testing.assert_allclose(model.score([*texts, *NEW]), compared, rtol=0, atol=1e-12)
@@ -391,11 +391,11 @@ def test_scores_of_new_documents_are_those_of_the_recipe():
     its length.
     """
     clf = fit_best(*draw_documents(7, 24, 6), draw_documents(7, 9, 7)[0], ngram_range=(3, 5))
-    documents = clf._fit.model.documents[
+    documents = clf.result_.model.documents[
         :-1
     ]  # the last of the target is empty, and gives no weights
     known, new = known_classes(clf)[:-1], ["this lid is good! xyzzy", "so dull a film", "?!"]
-    scores = np.tile(clf._fit.model.intercepts, (3, 1))
+    scores = np.tile(clf.result_.model.intercepts, (3, 1))
     for sets in views_of([*documents, *new], (3, 5)):
         fitted, others = sets[: len(documents)], sets[len(documents) :]
         weights = {
@@ -403,7 +403,9 @@ def test_scores_of_new_documents_are_those_of_the_recipe():
         }
         for row, mine in enumerate(others):
             own = sum(weights.get(gram, 0.0) for gram in mine)
-            for theirs, coefficients in zip(fitted, clf._fit.model.coefficients[:-1], strict=True):
+            for theirs, coefficients in zip(
+                fitted, clf.result_.model.coefficients[:-1], strict=True
+            ):
                 shared, length = (
                     sum(weights[gram] for gram in mine & theirs),
                     sum(weights[gram] for gram in theirs),
@@ -420,9 +422,9 @@ def naive_worth(clf, ngram_range):
     has in the same places.
     """
     documents, known, coefficients = (
-        clf._fit.model.documents,
+        clf.result_.model.documents,
         known_classes(clf),
-        clf._fit.model.coefficients,
+        clf.result_.model.coefficients,
     )
     prepared = [naive.prepare(text) for text in documents]
     listed = [naive.words(text) for text in prepared]
@@ -513,12 +515,12 @@ def test_ngrams_for_people_do_not_overlap(n_classes):
     clf = fit_best(
         X[:40], [f"class {row % n_classes}" for row in range(40)], TARGET[:20], ngram_range=(3, 6)
     )
-    parts = clf._fit.model.ngrams.parts
+    parts = clf.result_.model.ngrams.parts
     assert [part.vocabulary is not None for part in parts] == [False, True]
     for code, (label, found) in enumerate(clf.strongest_ngrams(40, overlapping=False).items()):
         kept = []
         named = [
-            (replace(clf._fit.model.ngrams, parts=[part]), part.vocabulary is not None)
+            (replace(clf.result_.model.ngrams, parts=[part]), part.vocabulary is not None)
             for part in parts
         ]
         every = [

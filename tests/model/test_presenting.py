@@ -104,7 +104,7 @@ def test_there_is_nothing_before_a_fit():
     clf = gs.TransductiveClassifier()
     assert not hasattr(clf, "diagnostics_")
     for ask in (clf.to_frame, lambda: clf.report("r.html"), lambda: gs.plot.confidence(clf)):
-        with pytest.raises(NotFittedError, match="call fit first"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
             ask()
 
 
@@ -126,24 +126,22 @@ def test_one_class_for_all_is_warned_of_at_the_users_line():
 
 
 def test_known_proportions_are_taken_as_such(best):
-    """Given ones, and those that random labels have counted, if the fit uses class proportions at all."""
+    """Given ones, and ones counted in random labels, if the fit uses class proportions."""
     given = gs.TransductiveClassifier(class_prior={"positive": 1.0, "negative": 0.0})
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # all labels are of one class, as they should be
         given.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     assert set(given.transduction_) == {"positive"}
     assert given.diagnostics_["warnings"] == []
-    assert diagnosis.answers_of(given._fit, None).prior_is_known
-    assert not diagnosis.answers_of(best._fit, None).prior_is_known
+    assert diagnosis.summarize(given.result_, None).prior_is_known
+    assert not diagnosis.summarize(best.result_, None).prior_is_known
     for fitted, is_known in (
-        (best._fit, True),
-        (fit(preset="paper", ngram_range=(3, 5))._fit, False),
+        (best.result_, True),
+        (fit(preset="paper", ngram_range=(3, 5)).result_, False),
     ):
-        measured = replace(fitted)
-        object.__setattr__(measured, "random", tuple(range(20)))
-        answers = diagnosis.answers_of(measured, None)
-        assert (answers.n_random, answers.prior_is_known) == (20, is_known)
-        assert np.array_equal(answers.probabilities, fitted.probabilities)
+        summary = diagnosis.summarize(replace(fitted, random=tuple(range(20))), None)
+        assert (summary.n_random, summary.prior_is_known) == (20, is_known)
+        assert np.array_equal(summary.probabilities, fitted.probabilities)
 
 
 def test_few_documents_and_good_fits_give_no_warning(best):

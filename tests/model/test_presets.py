@@ -270,7 +270,7 @@ def test_new_documents_are_weighed_as_in_the_fit(fitted):
     assert (fitted.predict(TARGET) == fitted.transduction_).all()
     copies = [text.upper() + " " for text in TARGET]
     np.testing.assert_allclose(
-        fitted.decision_function(copies), fitted._fit.model.score(TARGET)[:, 1], atol=1e-9
+        fitted.decision_function(copies), fitted.result_.model.score(TARGET)[:, 1], atol=1e-9
     )
     first = gs.TransductiveClassifier(n_rounds=1).fit(X, Y, target=TARGET)
     np.testing.assert_allclose(
@@ -281,7 +281,7 @@ def test_new_documents_are_weighed_as_in_the_fit(fitted):
         [fitted.decision_function([text])[0] for text in NEW],
     )
     np.testing.assert_allclose(together, alone, atol=1e-12)
-    assert alone[2] == fitted._fit.model.intercepts[1]  # it has no evidence, and so the prior
+    assert alone[2] == fitted.result_.model.intercepts[1]  # it has no evidence, and so the prior
     assert fitted.predict(NEW[:2]).tolist() == ["positive", "negative"]
 
 

@@ -87,7 +87,7 @@ def test_a_model_of_rows_can_be_saved(tmp_path, preset):
 def test_files_whose_rows_do_not_fit_are_refused(tmp_path):
     fit().save(tmp_path / "m.gramshift")
 
-    whole, head = gs.load(tmp_path / "m.gramshift")._fit, read_archive(tmp_path / "m.gramshift")
+    whole, head = gs.load(tmp_path / "m.gramshift").result_, read_archive(tmp_path / "m.gramshift")
     for rows in (
         whole.model.documents[:-1],
         whole.model.documents.ravel(),

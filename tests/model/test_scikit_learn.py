@@ -31,7 +31,7 @@ def make(**options):
 
 
 LEFT_OUT = {  # no check fails; one leaves itself out
-    "check_array_api_input": "needs SCIPY_ARRAY_API before Python starts; texts are no arrays",
+    "check_array_api_input": "needs SCIPY_ARRAY_API in the environment before Python starts",
 }
 
 
@@ -57,9 +57,7 @@ ON_NUMBERS = gs.TransductiveClassifier(kernel=rbf_kernel)
 
 
 def describe(value):
-    """The same name in each process: that of a function in parametrize_with_checks has its address
-    in it.
-    """
+    """Return the same name in each process, without the address of a function."""
     if value is ON_NUMBERS:
         return "rbf"
     return "-".join(
@@ -75,7 +73,7 @@ def describe(value):
 )
 @pytest.mark.slow
 def test_all_checks_with_rows_of_numbers(estimator, check):
-    """Scikit-learn has no checks for texts: these run on numbers and a kernel for them."""
+    """scikit-learn has no checks for texts: they run on numbers, with a kernel of these."""
     name = getattr(check, "func", check).__name__
     if name in LEFT_OUT:
         with pytest.raises(SkipTest):

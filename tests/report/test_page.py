@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from gramshift.model.advice import diagnose, judge_labels
+from gramshift.model.verdict import judge_adapting, judge_labels
 from gramshift.report.contents import SimilarDocument
 from gramshift.report.page import SCRIPTS, page_script, render_page, write_page
 from gramshift.report.payload import make_payload
@@ -120,21 +120,11 @@ def verdicts():
         ("careful", judge_labels(EXPECTED, 0.5, [])),
         ("doubtful", judge_labels(EXPECTED | {"low": 0.1}, 0.5, [])),
         ("good", judge_labels(EXPECTED | {"low": 0.75, "value": 0.9, "high": 0.95}, 0.5, [])),
-        *(
-            (
-                level,
-                diagnose(labels=labels, reference=plain, source=HALVES, stages=[last], apart=apart)[
-                    0
-                ]["verdict"],
-            )
-            for level, labels, plain, last, apart in (
-                ("doubtful", ["a"] * 300, ["a"] * 300, {"a": 1.0, "b": 0.0}, 0.9),
-                ("careful", ["a"] * 30, ["a"] * 30, HALVES, 0.9),
-                ("good", ["a"] * 300, ["a"] * 300, HALVES, 0.5),
-                ("careful", ["a"] * 300, ["b"] * 300, HALVES, 0.9),
-                ("good", ["a"] * 300, ["a"] * 300, HALVES, 0.9),
-            )
-        ),
+        ("doubtful", judge_adapting([said], 0.9, 1.0, 300, "plain")),
+        ("careful", judge_adapting([], 0.9, 1.0, 30, "plain")),
+        ("good", judge_adapting([], 0.5, 1.0, 300, "plain")),
+        ("careful", judge_adapting([], 0.9, 0.0, 300, "plain")),
+        ("good", judge_adapting([], 0.9, 1.0, 300, "plain")),
     ]
 
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from gramshift.commands.classify.labelled import MIN_RANDOM_LABELS, read_corrections
+from gramshift.commands.classify.hand_labels import MIN_RANDOM_LABELS, read_corrections
 from gramshift.report.page import count_doubtful
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry

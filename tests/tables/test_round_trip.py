@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import examples
-from gramshift.commands.classify.labelled import label_columns
+from gramshift.commands.classify.label_columns import label_columns
 from gramshift.errors import GramshiftError
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from gramshift.commands.classify.label_columns import label_columns, renamed_in_words
 from gramshift.commands.outputs import open_output
 from gramshift.errors import InputError
 from gramshift.files import Replacing
@@ -52,8 +53,6 @@ def label_table(
     progress: Progress | None = None,
 ) -> Found:
     """Write the table again with labels, part by part."""
-    from gramshift.commands.classify.labelled import label_columns
-
     classes = classifier.classes_
     counts: Counter[str] = Counter()
     confidence = 0.0
@@ -105,8 +104,6 @@ def label_file(
 
     The output appears with all ``files``; if it is a link, the link is followed or replaced.
     """
-    from gramshift.commands.classify.labelled import label_columns, renamed_in_words
-
     with ExitStack() as stack:
         with naming_input(input):
             opened = open_table(input, format=options.format, encoding=options.encoding)

@@ -186,9 +186,9 @@ def classify_command(
     --report report.html`
     """
     given = {name: value for name, value in locals().items() if name != "as_json"}
-    from gramshift.commands.classify.findings import in_words
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.run import classify
+    from gramshift.commands.classify.wording import in_words
     from gramshift.commands.label_files import describe_bad
 
     options = gather_options(given)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
+from gramshift.commands.classify.hand_labels import DRAWN, read_reviewed
+from gramshift.commands.classify.label_columns import OURS
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.errors import InputError
 from gramshift.model.choosing import (

@@ -1,1 +1,1 @@
-"""What users call: the string kernel, the classifier, its settings, what a fit has learnt, explanations and files."""
+"""The classifier: its settings, the fit, its result, explanations and files."""

@@ -11,7 +11,8 @@ from gramshift.kernels.string_kernel import StringKernel
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
-DOUBTFUL, RANDOM = "doubtful", "random"
+DOUBTFUL = "doubtful"
+RANDOM = "random"
 N_CANDIDATES = 5  # least sure documents that are considered, for each that is chosen
 NGRAM_RANGE = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
 
@@ -39,20 +40,19 @@ def choose_random(n_all: int, n: int, seed: int) -> Rows:
 def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats]) -> Rows:
     """Choose doubtful documents that are unlike each other, one after another.
 
-    Each time it is the one for which doubt (1 - confidence) times distance (1 - similarity to the
-    nearest that is chosen) is largest, among the least sure. ``compare`` gives the similarities, 0
-    to 1, of some documents to each other.
+    Each of them has the largest product of doubt (1 - confidence) and distance (1 - similarity to
+    the nearest one chosen before) among the least confident. ``compare`` returns the similarities,
+    0 to 1, of some documents to each other.
     """
     rows = np.argsort(confidence, kind="stable")[: N_CANDIDATES * n]
-    similar, doubt = (
-        compare(rows),
-        1 - confidence[rows] + 1e-9,
-    )  # where all are sure, distance alone decides
-    distance, left, chosen = np.ones(len(rows)), np.ones(len(rows), bool), []
+    similar = compare(rows)
+    doubt = 1 - confidence[rows] + 1e-9  # if all confidences are 1, distance alone decides
+    distance = np.ones(len(rows))
+    is_left = np.ones(len(rows), bool)
+    chosen = []
     for _ in range(min(n, len(rows))):
-        worth = np.where(left, doubt * distance, -1.0)
-        best = int(np.argmax(worth))
-        left[best] = False
+        best = int(np.argmax(np.where(is_left, doubt * distance, -1.0)))
+        is_left[best] = False
         chosen.append(best)
         distance = np.minimum(distance, np.maximum(0.0, 1 - similar[best]))
     return rows[chosen]

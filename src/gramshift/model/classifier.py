@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramshift.errors import FitWarning, InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
 from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
@@ -69,67 +67,66 @@ Floats = NDArray[np.float64]
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     """Label documents of a target domain from labelled documents of a source domain.
 
-    By default documents are a linear model of weighted n-grams, whose memory grows in line with the
-    documents: ridge regression is trained on the source and, in five rounds, on pseudo-labels for
-    more and more of the target. The preset "paper" is the transductive kernel classifier of Ionescu
-    and Butnaru (2018): documents are described by similarity to all documents, and a second round
-    also learns from the target documents of which the first was surest.
+    By default this is a linear model of weighted n-grams, whose memory grows in line with the
+    documents: ridge regression is trained on the source and then, in four more rounds, on
+    pseudo-labels for more and more of the target. The preset "paper" is the transductive kernel
+    classifier of Ionescu and Butnaru (2018): documents are described by their similarity to all
+    documents, and a second round also learns from the most confident labels of the first.
 
     Parameters
     ----------
     kernel : str, StringKernel, callable or list of these, optional
-        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the
-        presence of words and pairs of words, "rows", "precomputed", a StringKernel, or a callable
-        k(A, B). Values are normalised; several kernels are averaged after that. With "rows", X and
-        target have a row of numbers for each document, such as its embedding, and rows are compared
-        by their cosine. With "precomputed", X is the square kernel matrix of source and target
-        documents, and gaps in y mark the target. A callable gets lists of texts, or arrays where X
-        has rows of numbers; it cannot be saved.
+        The kernel that compares documents: a kind of :class:`StringKernel` by its name, "words" for
+        the presence of words and pairs of words, "rows", "precomputed", a StringKernel, or a
+        callable k(A, B). Its values are normalised; those of several kernels are then averaged.
+        With "rows", X and target contain a row of numbers for each document, such as its embedding,
+        compared by cosine. With "precomputed", X is the square kernel matrix of source and target
+        documents, and missing labels in y mark the target. A callable receives lists of texts, or
+        arrays if X contains rows of numbers; it cannot be saved.
     preset : {"best", "paper"}
-        What holds for all parameters that are None: the recommended choices, or the paper's.
+        The values of all parameters that are None: the recommended ones, or those of the paper.
     ngram_range : tuple of two int, optional
-        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the
-        paper 5 to 8.
+        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, or 5 to 8
+        in the paper.
     weighting : {"none", "idf"} or dict, optional
-        What n-grams weigh, for the kernels "presence" and "words" given by name: as in
-        :class:`StringKernel`. Domains are source and target; classes are those of the documents
-        that a round learns from, so that the kernel changes from round to round.
+        The weights of n-grams, for the kernels "presence" and "words" given by name, as in
+        :class:`StringKernel`. Its domains are source and target; its classes are those of the
+        training set, so that the kernel changes from round to round.
     adapt : bool, optional
-        Whether every document is described by its similarity to all source and target documents,
-        which is the paper's transductive kernel.
+        If True, every document is described by its similarity to all source and target documents,
+        which is the transductive kernel of the paper.
     n_rounds : int, optional
-        The number of rounds. The paper has 2: the second also learns from answers of the first.
-        More are allowed.
+        The number of rounds: 2 in the paper, where the second also learns from labels of the first.
     n_added : int, float or list of these, optional
-        How many target documents join the training set, with their pseudo-labels, after a round; a
-        float up to 1.0 is a fraction of the target. All of them join if there are fewer. A list has
-        a number for each round after the first.
+        The number of target documents that join the training set with their pseudo-labels after a
+        round. A float up to 1.0 is a fraction of the target, and a list contains one number for
+        each round after the first. If the target is smaller, all of it joins.
     class_prior : {"estimated", "source", "ignored"} or dict, optional
         The class proportions of the target: estimated from its scores, those of the source, or a
-        dict with that of each class. Of each class its proportion is pseudo-labelled, the surest
-        first. An estimate has a standard error, and moves the source's proportions only by what
-        that error leaves of the difference. With "ignored" the surest documents are
-        pseudo-labelled, whatever their class, as in the paper.
+        dict with that of each class. Each class gets its proportion of the pseudo-labels, for its
+        most confident documents. An estimate moves the proportions of the source only as far as
+        its standard error allows. With "ignored" the most confident documents are pseudo-labelled,
+        whatever their class, as in the paper.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
-        The weight of the source documents of each class. For linear models such
-        as the preset "best".
+        The weight of the source documents of each class. For linear models such as the preset
+        "best".
     classifier : {"ridge", "discriminant"} or scikit-learn classifier
-        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier
-        for kernel matrices such as ``SVC(kernel="precomputed")``, of which a clone is fitted for
+        The learner on the kernel: ridge regression, kernel discriminant analysis, or a classifier
+        of kernel matrices such as ``SVC(kernel="precomputed")``, a clone of which is fitted for
         each class against the rest.
     bias : bool or "prior", optional
-        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin
-        at the class priors of the training set, so that a document without evidence gets these, and
-        the last round decides by probabilities.
+        If True, "ridge" has an unpenalised intercept; the paper has none. With "prior", scores
+        start at the class proportions of the training set, so that a document without evidence gets
+        these, and the last round decides by probabilities.
     memory_limit : int, float or str, optional
-        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What
-        needs more is refused.
+        The number of bytes that may be used, or a size such as "2 GB"; by default all free memory.
+        A fit that needs more is refused.
     n_jobs : int or None
         The number of threads; -1 for all cores.
     verbose : bool or int
-        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has
+        If true, ``fit`` shows its progress: one line in a terminal, or in a notebook with
         ipywidgets.
 
     Attributes
@@ -141,27 +138,28 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     transduction_score_ : array of shape (n_target, n_classes)
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
-        The probabilities of each target document, on average as sure as labels are expected to be
-        right.
+        The probabilities of each target document. The mean confidence is the expected accuracy.
     unadapted_transduction_ : array of shape (n_target,) or None
-        The label that each target document would have without adapting, by the first round with the
-        source's class proportions.
+        The label of each target document without adapting: by the first round, with the class
+        proportions of the source.
     class_prior_ : dict or None
-        For each class its proportion in the "source", as "estimated" for the target, as "used", the
-        95 % interval of the last, "low" and "high", and the "limit" beyond which it may not grow:
-        of three or more classes, its part of the unadapted labels or of the source.
+        For each class its proportion in the "source", as "estimated" for the target and as "used",
+        the 95 % interval of the last, "low" and "high", and the "limit" beyond which it may not
+        grow: of three or more classes, its proportion of the unadapted labels or of the source.
     expected_accuracy_ : dict or None
-        The fraction of right labels that is to be expected, "value", with the interval of nine of
-        ten fits, "low" and "high". With ``random_labels`` it is measured by these.
+        The expected fraction of correct labels, "value", with a 90 % interval, "low" and "high".
+        With ``random_labels`` it is measured on these.
     sources_ : list of dict or None
         For each of several sources its "drift" from the target, the "weight" of its documents, and
         the "accuracy" of the other sources on it.
     labeled_iter_ : array of int of shape (n_source + n_target,)
-        When each document joined the training set, source before target: 0 for a given label, k for
-        round k + 1, -1 for never.
+        The time at which each document joined the training set, source before target: 0 for a given
+        label, k for round k + 1, -1 for never.
     history_ : list of dict
-        For each round how many documents of each class were added before it, how many target
-        documents it gave each label, how many labels changed, and the seconds that it took.
+        For each round the number of documents of each class that were added before it, the number
+        of target documents with each label, the number of labels that changed, and the seconds.
+    result_ : FitResult
+        The whole result of the fit, with its model, for people who know the code.
 
     References
     ----------
@@ -229,63 +227,74 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from labelled documents, adapt to the target documents and label them.
 
-        Warns of labels that look wrong.
+        Warn of labels that look wrong.
 
         Parameters
         ----------
-        X : list of str, column of texts, Corpus, or what the kernel takes
-            The source documents. Those whose label is missing are target documents too, before
-            those of ``target``. A Corpus keeps the n-grams that are found in its texts for further
-            fits; it holds all documents: source, target and unlabelled ones.
+        X : list of str, column of texts, Corpus, or input of the kernel
+            The source documents. Documents without a label are target documents too, before those
+            of ``target``. A Corpus contains all documents (source, target and unlabelled ones), and
+            keeps their n-grams for further fits.
         y : list or array
             A label for each document of X; None, NaN or NA where it is missing. -1 is a label like
             any other.
         target : like X, or :class:`Target`
-            The documents to be labelled. Their true labels are never asked for.
+            The documents to be labelled. Their true labels are not needed.
         unlabelled : like X
-            More documents of the target's domain: they shape the weights of n-grams and may be
+            More documents of the target's domain. They affect the weights of n-grams and may be
             pseudo-labelled, but get no label in ``transduction_``. Of a Corpus, the number of its
-            last documents that are such.
+            last documents that are unlabelled ones.
         sample_weight : list or array of float
             The weight of each document of X. For linear models such as the preset "best".
         domains : list of str
-            The name of the source that each document of X comes from, if there are several:
-            ``sources_`` then describes how near each is to the target, and near ones count more.
-            For linear models such as the preset "best".
+            The name of the source of each document of X, if there are several. ``sources_`` then
+            describes how near each is to the target, and near ones count more. For linear models
+            such as the preset "best".
         random_labels : list or array
-            Labels of target documents that were drawn at random, such as by
+            Labels of target documents that were drawn at random, for example by
             ``sample(50, how="random")``: one for each target document, None, NaN or NA for all
             others. They determine the class proportions, measure the accuracy
-            (``expected_accuracy_``) by a fit that has not learnt from them, and then join the
+            (``expected_accuracy_``) of a fit that has not learnt from them, and then join the
             training set.
         corrections : list or array
-            Labels of target documents that were chosen for any other reason, such as by
+            Labels of target documents that were chosen for any other reason, for example by
             ``sample(50)``: one for each target document, None, NaN or NA for all others. A label
             may be a new class. The classifier is fitted twice: without them, for
-            ``uncorrected_transduction_``, and with them as labelled documents. Where they show that
+            ``uncorrected_transduction_``, and with them as labelled documents. If they show that
             most labels of a class are wrong, the class gets a lower proportion.
         origins : list of pairs of str
-            The file of each document and its id there, of X, ``target`` and ``unlabelled``:
-            explanations and ``issues_`` name documents by these.
+            The file of each document and its id there, of X, ``target`` and ``unlabelled``.
+            Explanations and ``issues_`` name documents by these.
         progress : callable
-            Called as progress(stage, done, total), from this thread; ``verbose`` then shows
-            nothing.
+            Called as progress(stage, done, total), from this thread, in place of ``verbose``.
         """
         warn_of_input(X, y, target)
         with shown_progress(check_verbose(self.verbose), progress) as report:
-            self._fit_with(
-                X,
-                y,
-                target,
-                self._runtime(report),
-                unlabelled=unlabelled,
-                sample_weight=sample_weight,
-                domains=domains,
-                random_labels=random_labels,
-                corrections=corrections,
-                origins=origins,
-            )
-        for words in find_warnings(self._fit, self._review):
+            runtime = self._runtime(report)
+            settings, kernels = self._check_parameters(runtime)
+            parameters = self._given_parameters()
+
+            def fit(settings: Settings, given: FitInput, runtime: Runtime) -> FitResult:
+                return fit_exact(settings, parameters, kernels, given, runtime)
+
+            given = self._gather(X, y, target, unlabelled, kernels, runtime.n_threads)
+            n, random = len(given.labels), check_random(random_labels, given)
+            given = replace(given, random=random, origins=check_origins(origins, n))
+            weighed = self._weigh(given, sample_weight, domains)
+            if corrections is None:
+                result, review = fit(settings, weighed, runtime), None
+            else:
+                known = check_corrections(corrections, given)
+                joined = self._weigh(
+                    join_corrections(given, known),
+                    extend_values(sample_weight, n, 1.0),
+                    extend_values(domains, n, DOMAIN),
+                )
+                result, review = fit_with_corrections(
+                    fit, settings, weighed, joined, known, runtime
+                )
+        self._keep(result, review, X if isinstance(X, Corpus) else None)
+        for words in find_warnings(result, review):
             warnings.warn(words, FitWarning, stacklevel=2)
         return self
 
@@ -318,51 +327,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return estimate_fit(
             settings, similarities, given, known, runtime, n_explained=n_explained, advice=advice
         )
-
-    def _fit_with(
-        self,
-        X: Any,
-        y: Any,
-        target: Any,
-        runtime: Runtime,
-        *,
-        unlabelled: Any = None,
-        sample_weight: Any = None,
-        domains: Any = None,
-        random_labels: Any = None,
-        corrections: Any = None,
-        origins: Any = None,
-        calibrate: bool = True,
-    ) -> Self:
-        """Fit with this runtime; without ``calibrate`` for the labels alone."""
-        settings, similarities = self._check_parameters(runtime)
-        parameters = self._given_parameters()
-
-        def fit(settings: Settings, given: FitInput, runtime: Runtime) -> FitResult:
-            return fit_exact(
-                settings, parameters, similarities, given, runtime, calibrate=calibrate
-            )
-
-        given = self._gather(X, y, target, unlabelled, similarities, runtime.n_threads)
-        n, review = len(given.labels), None
-        random = check_random(random_labels, given)
-        given = replace(given, random=random, origins=check_origins(origins, n))
-        if corrections is None:
-            found = fit(settings, self._weigh(given, sample_weight, domains), runtime)
-        else:
-            known = check_corrections(corrections, given)
-            if isinstance(given.documents, list):  # the n-grams of both fits are found once
-                given = replace(given, documents=Corpus(given.documents))
-            joined = self._weigh(
-                join_corrections(given, known),
-                extend_values(sample_weight, n, 1.0),
-                extend_values(domains, n, DOMAIN),
-            )
-            given = self._weigh(given, sample_weight, domains)
-            found, review = fit_with_corrections(fit, settings, given, joined, known, runtime)
-        corpus = X if isinstance(X, Corpus) else None
-        self._keep(found, review, corpus)
-        return self
 
     def _gather(
         self,
@@ -401,7 +365,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         codes = corrected_codes(fit)
         labels = fit.classes[codes]
         one_hot = np.eye(len(fit.classes))[codes]
-        self._fit = fit
+        self.result_ = fit
         self._review = review
         self.corpus_ = corpus
         self._comparison: Comparison | None = None
@@ -427,14 +391,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
-        """Return the checked parameters, and the kernels unless kernel values are given."""
+        """Return the checked parameters, and the kernels unless a kernel matrix is given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
-        """Return copies of the parameters, which later changes do not reach."""
+        """Return copies of the parameters, which later changes by the user do not affect."""
         parameters: dict[str, Any] = self.get_params(deep=False)
-        del parameters["verbose"]  # it decides what a fit shows, not what it does
+        del parameters["verbose"]  # it affects what a fit shows, not its result
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
         learner = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
         kernel = copy_kernel(self.kernel)
@@ -462,25 +426,26 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return as_documents
 
     def decision_function(self, X: Any) -> Floats:
-        """Return scores of documents without a new fit: for two classes those of the second."""
-        scores = self._score(X)
+        """Return the scores of documents, without a new fit; of two classes those of the second."""
+        scores = self._score(self._read(X))
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels of documents; target documents keep the label of the fit."""
-        scores = self._score(X)
-        labels: NDArray[Any] = self.classes_[choose_classes(scores)]
+        labels: NDArray[Any] = self.classes_[choose_classes(self._score(self._read(X)))]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return a probability per class, calibrated as those of the target documents are.
+        """Return a probability per class, calibrated like those of the target documents.
 
         The predicted class has the largest.
         """
         documents = self._read(X)
-        probabilities = softmax(self._score_read(documents), self._calibration.steepness)
-        for row, place in self._fit.find_known(documents):
-            probabilities[row] = self._fit.probabilities[place]
+        calibration = self.result_.calibration
+        assert calibration is not None, "a fit that users made has it"
+        probabilities = softmax(self._score(documents), calibration.steepness)
+        for row, place in self.result_.find_known(documents):
+            probabilities[row] = self.result_.probabilities[place]
         return probabilities
 
     @property
@@ -491,20 +456,19 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         learn from its pseudo-label; if these prefer another class, it gets its label with the
         smallest possible confidence. A corrected document has probability 1 for its label.
         """
-        self._check_fitted()
-        certain = np.eye(len(self.classes_))[corrected_codes(self._fit)]
-        return put_in_place(self._fit, self._fit.wanted_probabilities, certain).copy()
+        check_is_fitted(self)
+        certain = np.eye(len(self.classes_))[corrected_codes(self.result_)]
+        return put_in_place(self.result_, self.result_.wanted_probabilities, certain).copy()
 
     @property
     def reference_transduction_(self) -> NDArray[Any] | None:
-        """Labels without adapting: of the preset "best" those of its first round, of others those
-        of a fit with the same kernel, ``adapt=False`` and one round.
+        """Labels without adapting, or None if the fit does not adapt or its documents are not kept.
 
-        Such a fit is made when they are first asked for. None if they are the labels themselves, or
-        the documents are not kept.
+        They are those of the first round of the preset "best". For others they need another fit,
+        with ``adapt=False`` and one round, made on first access.
         """
-        self._check_fitted()
-        fit, reference = self._fit, self._compare().reference
+        check_is_fitted(self)
+        fit, reference = self.result_, self._compare().reference
         if reference is None:
             return None
         labels = reference.labels[reference.wanted]
@@ -512,51 +476,42 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def issues_(self) -> Issues:
-        """Problems in the data: doubtful labels of the source, copies, empty texts, target
-        documents unlike the source.
+        """Problems in the data, found on first access; ``issues_.to_frame()`` returns a table.
 
-        They are looked for once, when they are first asked for: a fit takes no longer for them.
-        Corrections are not doubted. ``issues_.to_frame()`` makes a table.
+        They are doubtful labels of the source, copies, empty texts, and target documents unlike the
+        source. Corrections are not doubted.
         """
-        self._check_fitted()
-        fit = self._fit
+        check_is_fitted(self)
+        fit = self.result_
         return without_corrected(fit.issues, fit.corrected, fit.training_set.source)
 
     @property
     def diagnostics_(self) -> dict[str, Any]:
         """Figures with a sentence each, warnings, and a verdict on the labels.
 
-        They are computed when they are first asked for, which takes about as long as one round of
-        the fit. A model that was loaded without texts has no separability.
+        Computed on first access, in about the time of one round. A model that was loaded without
+        texts has no separability.
         """
         return self.diagnose()
 
     def diagnose(
         self, *, advice: Advice | None = None, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """Return ``diagnostics_``, with other advice in the warnings.
-
-        Parameters
-        ----------
-        advice : Advice, optional
-            Advice in the words of whoever reads it; by default that of Python's users.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-        """
-        self._check_fitted()
+        """Return ``diagnostics_``, with other advice in the warnings; report the progress."""
+        check_is_fitted(self)
         compared = self._compare(progress)
-        return diagnose_fit(self._fit, compared, self._review, advice or Advice())
+        return diagnose_fit(self.result_, compared, self._review, advice or Advice())
 
     def _compare(self, progress: Progress | None = None) -> Comparison:
-        """Return what the fit is compared with, computed once."""
+        """Return the comparison with a fit without adapting, computed once."""
         if self._comparison is None:
-            self._comparison = compare_fit(self._fit, self._runtime(progress), self.corpus_)
+            self._comparison = compare_fit(self.result_, self._runtime(progress), self.corpus_)
         return self._comparison
 
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        Columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
+        The columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
         ``unadapted_label`` (the label without adapting), ``round`` (the round after which a
         document joined the training set with a pseudo-label, 0 for never) and ``doubt``, the
         probability that the label is wrong.
@@ -564,13 +519,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         ids : list, column or index, optional
-            The index of the frame; by default numbers. It may be that of a pandas Series or frame.
+            The index of the frame; by default numbers.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them: of rows of numbers,
-            and after loading a file without texts. Without them there is no column ``text``.
+            The texts of the target, if the classifier does not keep them: they were rows of
+            numbers, or the model was saved without texts. Without them there is no column ``text``.
         """
-        self._check_fitted()
-        fit, n, probabilities = self._fit, len(self.transduction_), self.transduction_proba_
+        check_is_fitted(self)
+        fit, n, probabilities = self.result_, len(self.transduction_), self.transduction_proba_
         shown = target_texts(fit) if texts is None else check_texts(fit, texts, n)
         columns: dict[str, Any] = {} if shown is None else {"text": shown}
         columns["label"] = self.transduction_
@@ -594,16 +549,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         n : int
             The number of documents.
         how : {"doubtful", "random"}
-            Doubtful documents that are unlike each other, whose labels teach most; or each document
-            with the same chance, to score labels with.
+            Doubtful documents that are unlike each other, from whose labels most can be learnt; or
+            a random sample, to measure the accuracy.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them, as in ``to_frame``;
-            for doubtful ones.
+            The texts of the target, for doubtful documents, as in ``to_frame``.
         random_state : int
             The seed of random draws.
         """
-        self._check_fitted()
-        fit = self._fit
+        check_is_fitted(self)
+        fit = self.result_
         places = np.flatnonzero(~self.corrected_)
         n = check_number(n, len(places))
         if how == RANDOM:
@@ -627,33 +581,32 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         run: Any = None,
         progress: Progress | None = None,
     ) -> None:
-        """Write the report of ``gramshift classify --report``: one HTML file to read, search and
-        correct labels in.
+        """Write an HTML report to read, search and correct labels in, of a fit on texts.
 
         Parameters
         ----------
-        path : path of a file
-            An existing file is replaced once the new one is whole.
+        path : path of a file, or open binary file
+            An existing file is replaced once the new one is complete.
         ids, source_ids : list, column or index, optional
             Names of the target and the source documents; by default their numbers, from 1 on.
             Corrections that are saved in the page name documents by these.
         columns : dict or DataFrame, optional
-            More to show of each target document, such as its title and date: values by name, one
-            for each document.
+            More values to show for each target document, by name, such as its title and date.
         title : str, optional
             The heading.
         truth : list, optional
             The true label of each target document, None where it is not known.
         drawn : dict, optional
-            How documents were chosen to be labelled by hand, random, doubtful or chosen, by id.
+            How documents were chosen to be labelled by hand, by id: "random", "doubtful" or
+            "chosen".
         abstain_below : float, optional
-            Documents with a smaller confidence are shown as left without a label.
+            Documents with less confidence are shown as left without a label.
         run : RunInfo, optional
-            What the command knows of its run.
+            Facts about the run of a command.
         progress : callable, optional
             Called as progress(stage, done, total).
         """
-        self._check_fitted()
+        check_is_fitted(self)
         from gramshift.report.build import write_report  # late: it imports this classifier
 
         write_report(
@@ -671,11 +624,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _repr_html_inner(self) -> str:
-        """Return the summary of a fit; scikit-learn's box of parameters before there is one.
+        """Return the summary of a fit; before a fit, scikit-learn's box of parameters.
 
-        The box looks at every attribute, and would compute the diagnostics of a fit.
+        The box reads every attribute, and would compute the diagnostics of a fit.
         """
-        if not hasattr(self, "_fit"):
+        if not hasattr(self, "result_"):
             return str(estimator_html_repr(self))
         from gramshift.report.summary import draw_summary  # late: it imports this classifier
 
@@ -689,72 +642,57 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return bundle
 
     def explain(self, text: str) -> Explanation:
-        """Return what in a document pushed towards each class, and the documents that counted most.
+        """Return the words that speak for and against the label of a text, and similar documents.
 
-        The shares add up to the score, with the score of an empty document. A model without texts
-        names no documents.
+        Their shares and the score of an empty document add up to the score. A model without texts
+        has no similar documents.
         """
-        self._check_fitted()
-        return explain_text(self._fit, text)
+        check_is_fitted(self)
+        return explain_text(self.result_, text)
 
     def strongest_ngrams(
         self, n: int = 50, *, overlapping: bool = True, counts: bool = False
     ) -> dict[Any, list[tuple[Any, ...]]]:
         """Return the n-grams that indicate each class most in a linear model, with their weights.
 
-        Of n-grams that stand in the same documents the longest is listed, with what it is worth
-        before scores are normalised. For people to read: with overlapping=False those are left out
-        that share half or more with a stronger one. With counts=True each has two numbers more: how
-        many source and how many target documents have it.
+        Of n-grams that occur in the same documents the longest is listed, with its weight before
+        scores are normalised. With overlapping=False, an n-gram that shares half or more with a
+        stronger one is left out. With counts=True, the numbers of source and of target documents
+        that contain it follow.
         """
-        self._check_fitted()
-        return self._fit.strongest_ngrams(n, overlapping=overlapping, counts=counts)
+        check_is_fitted(self)
+        return self.result_.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
     def save(self, path: Writable, *, texts: bool = False) -> None:
         """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
-        Of a linear model such as the preset "best" it holds n-grams that two documents or more
-        share, with coefficients, and no document, unless ``texts`` asks for all of them:
-        explanations show these as neighbours. Files of other models always hold the documents that
-        new ones are compared with.
+        The file of a linear model such as the preset "best" contains n-grams that two or more
+        documents share, with coefficients. It contains documents only with ``texts=True``, and then
+        explanations show similar ones. Files of other models always contain the documents that new
+        ones are compared with.
         """
-        self._check_fitted()
+        check_is_fitted(self)
         if not isinstance(texts, (bool, np.bool_)):
             raise InputError(f"texts={texts!r}: give True or False")
-        save_fit(self._fit, path, texts=bool(texts))
-
-    @property
-    def _calibration(self) -> Calibration:
-        assert self._fit.calibration is not None, "a fit that users made has it"
-        return self._fit.calibration
+        save_fit(self.result_, path, texts=bool(texts))
 
     def _read(self, X: Any) -> Any:
-        """New documents, as those of the fit."""
-        self._check_fitted()
-        similarities = self._fit.model.similarities
-        return (
-            np.asarray(X)
-            if similarities is None
-            else self._reader(X, None, similarities, reset=False)(X, name="X")
-        )
+        """Return new documents, checked as those of the fit were."""
+        check_is_fitted(self)
+        similarities = self.result_.model.similarities
+        if similarities is None:
+            return np.asarray(X)
+        return self._reader(X, None, similarities, reset=False)(X, name="X")
 
-    def _score(self, X: Any) -> Floats:
-        return self._score_read(self._read(X))
-
-    def _score_read(self, X: Any) -> Floats:
-        scores = self._fit.model.score(X, n_jobs=self.n_jobs)
-        for row, place in self._fit.find_known(
-            X
-        ):  # a target document keeps the very score that fit gave it
-            scores[row] = self._fit.scores[place]
+    def _score(self, documents: Any) -> Floats:
+        """Return a column of scores per class; target documents keep those of the fit."""
+        scores = self.result_.model.score(documents, n_jobs=self.n_jobs)
+        for row, place in self.result_.find_known(documents):
+            scores[row] = self.result_.scores[place]
         return scores
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_fit"):
-            raise NotFittedError("This TransductiveClassifier is not fitted yet: call fit first")
-
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fit")
+        return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -776,19 +714,16 @@ def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
 
 
 def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
-    """Read a model file, and return also what it says of itself."""
+    """Read a model file; return also its head."""
     head, arrays = read_archive(path)
     try:
         classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-        given = {
-            name: value
-            for name, value in classifier.get_params(deep=False).items()
-            if name != "verbose"
-        }
+        given = classifier.get_params(deep=False)
+        del given["verbose"]
         classifier._keep(read_fit(given, head, arrays))
     except MemoryError:
         raise
-    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
+    except Exception as error:  # whatever fails, the file is the reason
         raise ModelFileError(
             f"{path} is not a Gramshift model that can be trusted: {error}"
         ) from error

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.kernels.corpus import Corpus
 from gramshift.learn.rounds import ESTIMATED
-from gramshift.model.advice import diagnose_answers
-from gramshift.model.diagnosis import Review, answers_of
+from gramshift.model.advice import diagnose
+from gramshift.model.diagnosis import Review, summarize
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
 from gramshift.model.result import FitResult
@@ -76,6 +77,10 @@ def fit_with_corrections(
     Class proportions of the second fit are lower for classes of which most checked labels were
     wrong. If most of all checked labels were wrong, the smaller expected accuracy is kept.
     """
+    if isinstance(given.documents, list):  # the n-grams of both fits are found once
+        corpus = Corpus(given.documents)
+        given = replace(given, documents=corpus)
+        joined = replace(joined, documents=corpus)
     before = fit(settings, replace(given, random={}), runtime.under("before"))
     labels = before.labels[before.wanted].tolist()
     known = [corrections.get(row) for row in before.training_set.target[before.wanted].tolist()]
@@ -91,7 +96,7 @@ def fit_with_corrections(
     pairs = [(one, label) for one, label in zip(known, labels, strict=True) if one is not None]
     review = Review(
         uncorrected_labels=before.labels[before.wanted],
-        verdict=diagnose_answers(answers_of(before, None), None)[0].get("verdict"),
+        verdict=diagnose(summarize(before, None))[0].get("verdict"),
         n_checked=len(pairs),
         n_wrong=sum(one != label for one, label in pairs),
         warnings=warnings,

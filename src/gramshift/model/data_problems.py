@@ -16,8 +16,13 @@ from gramshift.ngrams.copies import find_copies
 from gramshift.text.words import split_words
 
 Floats = NDArray[np.float64]
-DOUBTFUL, CONFLICT, SPELLING = "doubtful label", "copies with different labels", "label spelling"
-COPY, NEAR_COPY, EMPTY, UNLIKE = "copy", "near copy", "empty text", "unlike the source"
+DOUBTFUL = "doubtful label"
+CONFLICT = "copies with different labels"
+SPELLING = "label spelling"
+COPY = "copy"
+NEAR_COPY = "near copy"
+EMPTY = "empty text"
+UNLIKE = "unlike the source"
 KINDS = {  # in the order in which they are listed, with their meanings
     DOUBTFUL: "source labels that the other documents contradict, most doubtful first",
     CONFLICT: "source documents with the same text and different labels",
@@ -26,12 +31,10 @@ KINDS = {  # in the order in which they are listed, with their meanings
     NEAR_COPY: "documents that share four fifths of their runs of five characters"
     " with an earlier one",
     EMPTY: "documents without any text",
-    UNLIKE: "target documents that stand out by words that the source has not, or seldom:"
+    UNLIKE: "target documents whose words are unknown or rare in the source:"
     " perhaps of a class that it lacks",
 }
-MIN_CERTAIN = (
-    0.8  # a class as likely as this is likely enough, however clear its documents are on average
-)
+MIN_CERTAIN = 0.8  # a probability that is large enough, whatever is usual for the class
 MIN_KNOWN = 0.2  # of a document's words, that source documents have too
 MIN_WORDS = 6  # different words of a document, for a comparison
 MIN_DOCUMENTS = 100  # documents of each domain, for reliable frequencies
@@ -93,14 +96,14 @@ class Issues(Sequence[Issue]):
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     def by_row(self) -> dict[int, str]:
-        """The problems of each document that has any, in words."""
+        """Return the problems of each document that has any, in words."""
         found: dict[int, list[str]] = {}
         for one in self:
             found.setdefault(one.row, []).append(one.about)
         return {row: "; ".join(words) for row, words in found.items()}
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row per problem."""
+        """Return a pandas data frame with a row per problem."""
         try:
             import pandas as pd
         except ImportError:
@@ -134,7 +137,7 @@ def without_corrected(issues: Issues, corrected: Sequence[int], source: Rows) ->
 
 @dataclass(frozen=True)
 class Examined:
-    """The documents of a fit and their labels; a target document has none here."""
+    """The documents of a fit, and labels of source documents."""
 
     texts: Sequence[str]
     training_set: TrainingSet
@@ -143,26 +146,39 @@ class Examined:
     """The place of each document in X or among the target documents."""
     names: Callable[[int], str]
     held_out: Floats | None = None
-    """Scores of source documents by classifiers that did not learn from them, if there are such."""
+    """Scores of source documents by classifiers that did not learn from them, if known."""
+
+    def issue(
+        self, row: int, kind: str, words: str, value: float = 0.0, suggested: Any = None
+    ) -> Issue:
+        """Return a problem of the document of a row."""
+        is_source = bool(self.training_set.is_source[row])
+        return Issue(
+            kind,
+            "source" if is_source else "target",
+            self.places[row],
+            words,
+            value,
+            self.classes[int(self.training_set.known[row])] if is_source else None,
+            suggested,
+            self.texts[row],
+            row,
+            self.names(row),
+        )
 
 
 def find_issues(given: Examined) -> Issues:
     """Look for all kinds of problems; time and memory grow in line with the texts."""
-    quality, found = None, []
+    quality: Floats | None = None
+    found: list[Issue] = []
     if given.held_out is not None:
         doubts = doubt_labels(given.held_out, given.training_set.source_codes)
         quality = doubts.quality
-        for place in np.flatnonzero(doubts.is_doubtful)[
-            np.argsort(quality[doubts.is_doubtful], kind="stable")
-        ].tolist():
-            suggested = given.classes[doubts.likeliest[place]]
-            row, sure = int(given.training_set.source[place]), float(quality[place])
-            words = f"label doubtful: probability {sure:.0%}, suggested: {suggested}"
-            found.append(_tell(given, row, DOUBTFUL, words, sure, suggested))
+        found += _list_doubtful(given, doubts)
     found += _find_spellings(given)
     found += _find_copies(given)
     found += [
-        _tell(given, row, EMPTY, "empty text")
+        given.issue(row, EMPTY, "empty text")
         for row, text in enumerate(given.texts)
         if not text.strip()
     ]
@@ -171,27 +187,19 @@ def find_issues(given: Examined) -> Issues:
     return Issues(sorted(found, key=lambda one: order[one.issue]), quality)
 
 
-def _tell(
-    given: Examined, row: int, kind: str, words: str, value: float = 0.0, suggested: Any = None
-) -> Issue:
-    is_source, code = bool(given.training_set.is_source[row]), int(given.training_set.known[row])
-    label, role = (given.classes[code], "source") if is_source else (None, "target")
-    return Issue(
-        kind,
-        role,
-        given.places[row],
-        words,
-        value,
-        label,
-        suggested,
-        given.texts[row],
-        row,
-        given.names(row),
-    )
+def _list_doubtful(given: Examined, doubts: "LabelDoubts") -> Iterator[Issue]:
+    """Yield documents with doubtful labels, the least probable first."""
+    for place in np.argsort(doubts.quality, kind="stable").tolist():
+        if doubts.is_doubtful[place]:
+            suggested = given.classes[doubts.likeliest[place]]
+            sure = float(doubts.quality[place])
+            words = f"label doubtful: probability {sure:.0%}, suggested: {suggested}"
+            row = int(given.training_set.source[place])
+            yield given.issue(row, DOUBTFUL, words, sure, suggested)
 
 
 def _find_spellings(given: Examined) -> Iterator[Issue]:
-    """Documents whose label is a rarer spelling of another."""
+    """Yield documents whose label is a rarer spelling of another."""
     codes = given.training_set.source_codes
     counts = np.bincount(codes, minlength=len(given.classes))
     commonest: dict[str, int] = {}
@@ -202,7 +210,7 @@ def _find_spellings(given: Examined) -> Iterator[Issue]:
                 label, other = given.classes[code], given.classes[usual]
                 words = f"label {label!r} beside {other!r}, which differs only by case or blanks"
                 for row in given.training_set.source[codes == code].tolist():
-                    yield _tell(given, row, SPELLING, words, suggested=given.classes[usual])
+                    yield given.issue(row, SPELLING, words, suggested=given.classes[usual])
 
 
 def _find_copies(given: Examined) -> Iterator[Issue]:
@@ -216,27 +224,26 @@ def _find_copies(given: Examined) -> Iterator[Issue]:
         if training_set.is_source[row] and both[0] != both[1]:
             near = "" if one.is_exact else "near "
             words = f"{near}{copy}, which is labelled {given.classes[both[1]]}"
-            yield _tell(given, row, CONFLICT, words, one.similarity)
+            yield given.issue(row, CONFLICT, words, one.similarity)
         elif one.is_exact:
-            yield _tell(given, row, COPY, copy, 1.0)
+            yield given.issue(row, COPY, copy, 1.0)
         else:
-            yield _tell(
-                given, row, NEAR_COPY, f"near {copy} ({one.similarity:.0%} alike)", one.similarity
+            yield given.issue(
+                row, NEAR_COPY, f"near {copy} ({one.similarity:.0%} alike)", one.similarity
             )
 
 
 def _find_unlike(given: Examined) -> Iterator[Issue]:
-    source, target = (
-        [given.texts[row] for row in rows]
-        for rows in (given.training_set.source, given.training_set.target)
-    )
+    """Yield target documents that are unlike the source."""
+    source = [given.texts[row] for row in given.training_set.source]
+    target = [given.texts[row] for row in given.training_set.target]
     for one in find_unlike(source, target):
         usual = "those of the usual target document"
         words = f"its words are {one.rarer:.1f} times as rare there as {usual}"
         if one.known < MIN_KNOWN:
             words = f"{1 - one.known:.0%} of its words are in no source document"
-        yield _tell(
-            given, int(given.training_set.target[one.number]), UNLIKE, f"unlike the source: {words}"
+        yield given.issue(
+            int(given.training_set.target[one.number]), UNLIKE, f"unlike the source: {words}"
         )
 
 
@@ -253,9 +260,9 @@ class LabelDoubts:
 def doubt_labels(held_out: Floats, codes: Codes) -> LabelDoubts:
     """Rank labels by held-out scores, a row per document.
 
-    A label is doubted where another class is likelier, and at least as likely as it is on average
-    for documents that have it, or 80 %: the rule of confident learning (Northcutt, Jiang and
-    Chuang, 2021). It asks less of classes that are hard to tell.
+    A label is doubtful if another class is more probable, and at least as probable as it is on
+    average for documents with that label, or 80 %: the rule of confident learning (Northcutt,
+    Jiang and Chuang, 2021). The threshold is lower for classes that are hard to distinguish.
     """
     rows = np.arange(len(codes))
     probabilities = Logits(*fit_offsets(held_out, codes)).probabilities(held_out)
@@ -286,61 +293,50 @@ class WordsOfTexts:
     texts: NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Counts:
-    """In how many documents of each domain each word stands, and how many documents there are."""
-
-    in_source: NDArray[np.intp]
-    in_target: NDArray[np.intp]
-    n_source: int
-    n_target: int
-
-
 def find_unlike(source: Sequence[str], target: Sequence[str]) -> list[Unlike]:
-    """Find target documents that stand out by words that the source has not, or seldom.
+    """Find target documents with words that are unknown or rare in the source.
 
-    Words that one document alone has say nothing of frequencies, but they are unknown to the
-    source. All domains differ in their words, so that a document is compared with what is usual in
-    the target. One pass over all words.
+    Words of a single document have no frequency, but they are unknown to the source. All domains
+    differ in their words, so that a document is compared with the usual target document.
     """
     numbers: dict[str, int] = {}
     of_source, of_target = (_number_words(texts, numbers) for texts in (source, target))
     in_source, in_target = (
         np.bincount(one.words, minlength=len(numbers)) for one in (of_source, of_target)
     )
-    counts = Counts(in_source, in_target, len(source), len(target))
     n_words = np.bincount(of_target.texts, minlength=len(target))
     n_known = np.bincount(of_target.texts, in_source[of_target.words] > 0, minlength=len(target))
-    tells = n_words >= MIN_WORDS
-    known = np.divide(n_known, n_words, out=np.ones(len(target)), where=tells)
+    is_long = n_words >= MIN_WORDS
+    known = np.divide(n_known, n_words, out=np.ones(len(target)), where=is_long)
     off = np.zeros(len(target))
     is_off = np.zeros(len(target), bool)
     if min(len(source), len(target)) >= MIN_DOCUMENTS:
-        off, is_off = _stand_out(of_target, counts)
-    chosen = np.flatnonzero((known < MIN_KNOWN) | (is_off & tells))
+        off, is_off = _find_outliers(of_target, in_source, in_target, len(source), len(target))
+    chosen = np.flatnonzero((known < MIN_KNOWN) | (is_off & is_long))
     return [Unlike(i, float(known[i]), float(np.exp(-off[i]))) for i in chosen.tolist()]
 
 
 def _number_words(texts: Sequence[str], numbers: dict[str, int]) -> WordsOfTexts:
-    """Number words as they come, and list those of each text, each once."""
+    """Assign numbers to words in order, and list those of each text, each once."""
     words, sizes = array("i"), []
     for text in texts:
-        found = dict.fromkeys(
-            split_words(text.lower())
-        )  # in the same order on every run, as sets are not
+        found = dict.fromkeys(split_words(text.lower()))  # unlike a set, always in one order
         words.extend(numbers.setdefault(word, len(numbers)) for word in found)
         sizes.append(len(found))
     return WordsOfTexts(np.array(words, np.int32), np.repeat(np.arange(len(sizes)), sizes))
 
 
-def _stand_out(of_target: WordsOfTexts, counts: Counts) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the log frequency ratio of each document's words, and which documents are far off."""
-    n_source, n_target, in_source, in_target = (
-        counts.n_source,
-        counts.n_target,
-        counts.in_source,
-        counts.in_target,
-    )
+def _find_outliers(
+    of_target: WordsOfTexts,
+    in_source: NDArray[np.intp],
+    in_target: NDArray[np.intp],
+    n_source: int,
+    n_target: int,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the log frequency ratio of each document's words, and True for outliers.
+
+    ``in_source`` and ``in_target`` are the numbers of documents with each word.
+    """
     both = in_source + in_target
     ratio = np.log((in_source + 0.5) / (in_target + 0.5) * n_target / n_source)
     weights = np.where(both > 1, np.log((n_source + n_target + 1) / (both + 0.5)), 0)

@@ -1,4 +1,4 @@
-"""Diagnostics of a fit, computed when they are asked for, and its warnings, which come at once."""
+"""Diagnostics of a fit, computed on demand, and its warnings, computed at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,31 +7,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
-from gramshift.learn.ridge import SingularKernelError
+from gramshift.learn.features import KernelFeatures
+from gramshift.learn.ridge import KernelRidgeSolver, SingularKernelError
 from gramshift.learn.training_set import Rows
-from gramshift.model.advice import (
-    Advice,
-    Answers,
-    choose_verdict,
-    class_proportions,
-    diagnose_answers,
-    proportions_by_round,
-    separability,
-    warn,
-)
+from gramshift.model.advice import Advice, FitSummary, class_proportions, diagnose, warn
 from gramshift.model.feature_makers import compare_plainly
 from gramshift.model.fit import fit_exact
 from gramshift.model.inputs import FitInput
 from gramshift.model.kernel_list import ComparedDocuments, KernelList
 from gramshift.model.result import FitResult
+from gramshift.model.verdict import choose_verdict
 from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 MIN_DOMAIN_SIZE = 20  # documents of each domain, for a separability
 MIN_DOCUMENTS = 50  # for warnings of a second round and of a kernel's scale
+MAX_SEPARATED = 500  # documents of each domain: the separability is exact to a hundredth or two
+PENALTY = 1.0  # of the ridge regression that separates the domains
 MAX_COMPARED = 200  # documents that show how alike a kernel finds documents
 MAX_SIMILARITY = 0.95  # a kernel with larger similarities finds all documents alike
 MIN_SIMILARITY = 0.01  # a kernel with smaller similarities finds no documents alike
@@ -67,27 +63,32 @@ class Comparison:
     separability: float | None
 
 
-def answers_of(fit: FitResult, reference: FitResult | None) -> Answers:
-    """Return the labels and figures of a fit, and the labels of one without adapting."""
-    labels = _names(fit.labels[fit.wanted])
-    given = fit.is_source[fit.training_set.source]  # corrected documents are not of the source
-    n_random = len(fit.random)
+def summarize(
+    fit: FitResult, reference: FitResult | None, separability: float | None = None
+) -> FitSummary:
+    """Return the labels and figures of a fit, with the labels of one without adapting."""
+    classes, labels = _names(fit.classes), _names(fit.labels[fit.wanted])
+    source = fit.training_set.known[fit.is_source]  # without corrected documents
     class_prior = fit.parameters.get("class_prior")
-    return Answers(
-        classes=_names(fit.classes),
-        labels=labels,
-        source=_names(fit.classes[fit.training_set.source_codes[given]]),
-        rounds=proportions_by_round(fit.history, len(labels)),
+    is_given = len(fit.random) > 0 or isinstance(class_prior, dict)
+    return FitSummary(
+        labels,
+        class_proportions(_names(fit.classes[source]), classes),
+        [
+            {str(name): n / max(1, len(labels)) for name, n in step["labels"].items()}
+            for step in fit.history
+        ],
+        n_source=len(source),
         reference=None if reference is None else _names(reference.labels[reference.wanted]),
         reference_name=fit.reference,
+        separability=separability,
         expected=fit.expected_accuracy,
         class_prior=fit.describe_class_prior(),
         adapts=fit.settings.adapt or fit.settings.n_rounds > 1,
         sources=fit.sources,
         fell_back=bool(labels) and len(fit.history) == 1 < fit.settings.n_rounds,
-        prior_is_known=fit.class_prior is not None
-        and (n_random > 0 or isinstance(class_prior, dict)),
-        n_random=n_random,
+        prior_is_known=fit.class_prior is not None and is_given,
+        n_random=len(fit.random),
         probabilities=None if fit.calibration is None else fit.wanted_probabilities,
     )
 
@@ -110,33 +111,28 @@ def diagnose_fit(
     """Return figures with a sentence each, the verdict, and warnings."""
     if not len(fit.labels[fit.wanted]):
         return {"warnings": []}
-    answers = answers_of(fit, compared.reference)
-    found, warnings = diagnose_answers(answers, compared.separability, advice)
+    found, warnings = diagnose(summarize(fit, compared.reference, compared.separability), advice)
     if review is not None and review.n_wrong and "verdict" in found:
         found["verdict"] = choose_verdict(
             review.verdict, found["verdict"], review.n_checked, review.n_wrong
         )
-    lowered = [] if review is None else review.warnings
     unknown = [] if compared.fault is None else [compared.fault]
-    void = find_void_rounds(fit.history, advice.n_added)
-    return found | {"warnings": [*lowered, *warnings, *void, *check_scale(fit), *unknown]}
+    return found | {"warnings": [*_join_warnings(fit, review, warnings, advice), *unknown]}
 
 
 def find_warnings(fit: FitResult, review: Review | None = None) -> list[str]:
     """Return warnings of labels that look wrong, as far as that is known without further work."""
-    answers = answers_of(fit, first_round(fit))
     advice = Advice()
-    found = warn(
-        source=class_proportions(answers.source, answers.classes),
-        stages=answers.stages,
-        n_target=len(answers.labels),
-        n_rounds=len(answers.rounds),
-        advice=advice.for_prior(answers.class_prior),
-        reference_name=answers.reference_name,
-        known=answers.known_proportions,
-    )
+    return _join_warnings(fit, review, warn(summarize(fit, first_round(fit)), advice), advice)
+
+
+def _join_warnings(
+    fit: FitResult, review: Review | None, warnings: list[str], advice: Advice
+) -> list[str]:
+    """Return these warnings with those of corrections, of the rounds and of the kernel."""
     lowered = [] if review is None else review.warnings
-    return [*lowered, *found, *find_void_rounds(fit.history, advice.n_added), *check_scale(fit)]
+    void = find_void_rounds(fit.history, advice.n_added)
+    return [*lowered, *warnings, *void, *check_scale(fit)]
 
 
 def find_void_rounds(history: Sequence[dict[str, Any]], option: str) -> list[str]:
@@ -156,7 +152,7 @@ def judge_quickly(fit: FitResult) -> str | None:
     """Return the verdict on the labels if it needs no further work; None if it does."""
     if fit.expected is None or not len(fit.labels[fit.wanted]):
         return None
-    verdict: str = diagnose_answers(answers_of(fit, first_round(fit)), None)[0]["verdict"]
+    verdict: str = diagnose(summarize(fit, first_round(fit)))[0]["verdict"]
     return verdict
 
 
@@ -211,6 +207,34 @@ def measure_separability(
     else:
         compare = partial(_compare, similarities.without_weights(), fit.model.reference)
     return separability(compare, fit.is_source)
+
+
+def separability(
+    compared: Floats | Callable[[Rows], Floats],
+    is_source: NDArray[np.bool_],
+    *,
+    most: int = MAX_SEPARATED,
+) -> float:
+    """Measure how well a kernel separates source and target: 0.5 not at all, 1 always.
+
+    This is the probability that, given one document of each, the right one is taken for the source
+    by a ridge regression that has not seen it (leave-one-out, in closed form). It looks at ``most``
+    documents of either domain. ``compared`` is the kernel matrix of all documents, or returns that
+    of some, source before target.
+    """
+    rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
+    matrix = compared(rows) if callable(compared) else compared[np.ix_(rows, rows)]
+    features = KernelFeatures.from_gram(np.ascontiguousarray(matrix), adapt=False)
+    everything = np.arange(len(rows))
+    domains = np.where(is_source[rows], 1.0, -1.0)
+    solver = KernelRidgeSolver(features, everything, PENALTY, bias=True)
+    scores = solver.held_out(everything, domains[:, None])[:, 0]
+    return max(0.5, float(roc_auc_score(domains, scores)))
+
+
+def _spread(rows: Rows, most: int) -> Rows:
+    """Choose some of the rows, evenly."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
 def _compare(similarities: KernelList, reference: ComparedDocuments, rows: Rows) -> Floats:

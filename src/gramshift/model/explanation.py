@@ -23,7 +23,7 @@ NO_WORDS = (
     "No words are marked: this method does not score words one by one."
     " Use the default, best, for marked words."
 )
-LONGEST_SHOWN = 100_000  # characters in HTML: browsers are slow with long texts without blanks
+MAX_SHOWN = 100_000  # characters in HTML: browsers are slow with long texts without blanks
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Neighbour:
     """A document of the fit: its role, label and similarity, and a share of the score per class.
 
     ``number`` is its place in X for a source document, in ``transduction_`` for a target document.
-    ``file`` and ``id`` are those of the user's files, where the command has read it from these.
+    ``file`` and ``id`` name it if they are known.
     """
 
     number: int
@@ -62,16 +62,15 @@ class Neighbour:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The score of one document, split by spans of its text, and again by documents.
+    """The score of one document, split by spans of its text, and also by documents.
 
-    Each split adds up to the score together with ``empty``.
-
-    Models that are not linear, such as those of the preset "paper", have documents alone.
+    Each split and ``empty`` add up to the score. Models that are not linear, such as those of the
+    preset "paper", are explained by documents only.
     """
 
     given: str
     label: Any
-    """As ``predict`` has it: a document of the target keeps the label of the fit."""
+    """As returned by ``predict``: a document of the target keeps the label of the fit."""
     score: dict[Any, float]
     empty: dict[Any, float]
     """The score of a document without any n-gram."""
@@ -80,7 +79,7 @@ class Explanation:
     documents: list[Neighbour]
     """All other documents of the fit, the most influential first; none without texts."""
     probability: dict[Any, float]
-    """As ``predict_proba`` has it."""
+    """As returned by ``predict_proba``."""
     words: list[Span]
     """Words and short phrases that push towards a class, strongest first."""
     itself: dict[Any, float] | None = None
@@ -109,7 +108,7 @@ class Explanation:
         return "\n".join(lines)
 
     def headline(self) -> str:
-        """The label, how likely it is, and its score, in a line."""
+        """Return the label, its probability and its score, in a line."""
         sure = f" ({self.probability[self.label]:.0%})" if self.probability else ""
         empty = f"an empty text scores {self.empty[self.label]:+.3f}"
         score = f"score {self.score[self.label]:+.3f} ({empty})"
@@ -124,11 +123,12 @@ class Explanation:
     def html(self) -> str:
         """Return the text with its five strongest words marked, as a fragment of HTML.
 
-        Of a text of more than 100,000 characters the beginning, and how many are left out.
+        Only the first 100,000 characters are shown.
         """
-        classes, parts, place, more = list(self.score), [], 0, len(self.given) - LONGEST_SHOWN
+        classes, n_more = list(self.score), len(self.given) - MAX_SHOWN
+        parts, place = [], 0
         chosen = sorted(
-            (word for word in self.words[:N_SHOWN] if word.stop <= LONGEST_SHOWN),
+            (word for word in self.words[:N_SHOWN] if word.stop <= MAX_SHOWN),
             key=lambda word: word.start,
         )
         largest = max((_ahead(word) for word in chosen), default=0.0) or 1.0
@@ -138,8 +138,8 @@ class Explanation:
             parts.append(escape(self.given[place : word.start]))
             parts.append(f'<mark style="{style}" title="{title}">{escape(word.text)}</mark>')
             place = word.stop
-        parts.append(escape(self.given[place:LONGEST_SHOWN]))
-        notes = f"<p>{more} more characters are not shown.</p>" if more > 0 else ""
+        parts.append(escape(self.given[place:MAX_SHOWN]))
+        notes = f"<p>{n_more} more characters are not shown.</p>" if n_more > 0 else ""
         notes += "" if self.has_words else f"<p>{NO_WORDS}</p>"
         page = (
             '<figure class="gramshift-explanation">'
@@ -150,16 +150,8 @@ class Explanation:
         return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded
 
 
-COLOURS = (
-    "#c05518",
-    "#2c6db3",
-    "#287d4e",
-    "#8450c4",
-    "#8f6c08",
-    "#bb3583",
-    "#0b7a84",
-    "#66707c",
-)  # as in review.css
+# those of review.css
+COLOURS = ("#c05518", "#2c6db3", "#287d4e", "#8450c4", "#8f6c08", "#bb3583", "#0b7a84", "#66707c")
 
 
 def mark_style(code: int, strength: float) -> str:
@@ -176,7 +168,7 @@ def _ahead(word: Span) -> float:
 
 
 def _sum_up(words: list[Span], label: Any) -> list[tuple[str, float]]:
-    """Each word once, with all that it adds to the score of the label; largest first."""
+    """Return each word once, with its share of the score of the label; largest first."""
     places: dict[str, list[Span]] = {}
     for word in words:
         places.setdefault(" ".join(word.text.split()).casefold(), []).append(word)
@@ -203,18 +195,16 @@ def spread_scores(
 ) -> Iterator[Floats]:
     """Yield what each character of each text adds to its scores in a linear model, per class.
 
-    ``own`` has the number of each text among the documents of the model, -1 for none: what it
-    taught about itself is left out, because a document shares all of its n-grams with itself. At
-    most ``block`` texts with ``together`` characters are looked up at a time.
+    ``own`` is the number of each text among the documents of the model, -1 for none. Its effect on
+    its own score is left out, because a document shares all of its n-grams with itself. At most
+    ``block`` texts with ``together`` characters are scored at a time.
     """
     assert model.ngrams is not None, "characters have shares in a linear model"
     numbers = np.asarray(own, np.intp)
     for part in cut_parts(texts, block, together):
         known = numbers[part]
         coefficients = np.zeros((len(known), len(model.intercepts)))
-        coefficients[known >= 0] = model.coefficients[
-            known[known >= 0]
-        ]  # none, if it was saved without texts
+        coefficients[known >= 0] = model.coefficients[known[known >= 0]]
         yield from model.ngrams.spread(texts[part], coefficients)
         if progress is not None:
             progress("explain", part.stop, len(texts))
@@ -249,11 +239,9 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
     similarity = model.describe([text]).gram[0] if len(model.documents) else np.zeros(0)
     gain = np.expm1(similarity) / e if model.adapt else similarity
     by_document = model.coefficients * gain[:, None]
-    by_character = (
-        np.zeros((len(text), len(classes)))
-        if model.ngrams is None
-        else model.ngrams.spread([text])[0]
-    )
+    by_character = np.zeros((len(text), len(classes)))
+    if model.ngrams is not None:
+        by_character = model.ngrams.spread([text])[0]
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
     score = empty + (by_document if model.ngrams is None else by_character).sum(axis=0)
@@ -268,18 +256,18 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
         )
 
     own = _find_itself(fit, text)
-    order = [
-        row
-        for row in np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist()
-        if row != own
-    ]
+    order = np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist()
     return Explanation(
         text,
         classes[code],
         name(score),
         name(empty),
         [span(*one) for one in decisive_spans(by_character)],
-        [_introduce(fit, row, float(similarity[row]), name(by_document[row])) for row in order],
+        [
+            _introduce(fit, row, float(similarity[row]), name(by_document[row]))
+            for row in order
+            if row != own
+        ],
         {} if probability is None else name(probability),
         [span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
         None if own is None else name(by_document[own]),

@@ -32,9 +32,9 @@ BLOCK = 4096  # documents that are compared at a time
 class KernelModel:
     """The model of a fit: documents that new ones are compared with, and coefficients.
 
-    Without ``similarities``, kernel values are given instead of documents; ``normalized`` is True
-    if those of the fit were. With ``ngrams``, new documents are not compared but looked up, and a
-    model that was saved without texts has no documents.
+    Without ``similarities`` it takes kernel values instead of documents; ``normalized`` is True if
+    those of the fit were normalised. With ``ngrams`` it is linear: new documents are scored by
+    their n-grams, and a model that was saved without texts has no documents.
     """
 
     similarities: KernelList | None
@@ -79,9 +79,8 @@ class KernelModel:
         assert self.similarities is not None
         if not self.similarities.by_weights:
             return self.similarities.describe(X, ComparedDocuments(others), adapt=False).gram
-        place = {
-            text: number for number, text in enumerate(self.documents)
-        }  # weights come from all of them
+        # weights come from all documents of the fit
+        place = {text: number for number, text in enumerate(self.documents)}
         columns = [place[text] for text in others]
         return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
@@ -93,7 +92,7 @@ class KernelModel:
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a fit: this is what a classifier keeps and what is saved."""
+    """The result of a fit, which a classifier keeps and saves."""
 
     settings: Settings
     parameters: dict[str, Any]
@@ -125,7 +124,7 @@ class FitResult:
     random: tuple[int, ...] = ()
     """Target documents drawn at random that a person has labelled, in order."""
     corrected: tuple[int, ...] = ()
-    """Target documents that a person has labelled, in order; rounds see them as source documents."""
+    """Target documents that a person has labelled, in order; rounds take them for the source."""
     origins: list[tuple[str, str]] | None = None
     """File and id of each document of the fit, if they are known."""
 
@@ -210,13 +209,12 @@ class FitResult:
         known = self.find_known([text])
         if known:
             place = known[0][1]
-            return int(choose_classes(self.scores[place : place + 1])[0]), self.probabilities[
-                place
-            ] if self.calibration else None
-        chosen = int(choose_classes(score[None])[0])
-        return chosen, None if self.calibration is None else softmax(
-            score[None], self.calibration.steepness
-        )[0]
+            code = choose_classes(self.scores[place : place + 1])[0]
+            return int(code), None if self.calibration is None else self.probabilities[place]
+        code = choose_classes(score[None])[0]
+        if self.calibration is None:
+            return int(code), None
+        return int(code), softmax(score[None], self.calibration.steepness)[0]
 
     @cached_property
     def all_labels(self) -> list[Any]:
@@ -260,7 +258,7 @@ class FitResult:
 
     @cached_property
     def issues(self) -> Issues:
-        """Problems in the data, found when first asked for."""
+        """Problems in the data, found on first access."""
         documents, n = self.model.documents, len(self.training_set) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
             raise InputError(
@@ -333,9 +331,8 @@ def tell_story(
     when = np.where(training_set.is_source, 0, -1)
     for number, step in enumerate(rounds[1:], start=1):
         when[training_set.target[step.added]] = number
-    when[training_set.pseudo_labelled[when[training_set.pseudo_labelled] < 0]] = (
-        1  # those that a person has labelled
-    )
+    pseudo_labelled = training_set.pseudo_labelled
+    when[pseudo_labelled[when[pseudo_labelled] < 0]] = 1  # labels by a person
     names = list(enumerate(classes))
     history: list[dict[str, Any]] = [
         {

@@ -62,29 +62,24 @@ def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
 
 
 def choose_words(ranked: list[WordSpan], n: int = N_SHOWN) -> list[WordSpan]:
-    """The strongest words that are worth showing, in the order of the text."""
+    """Return the strongest words that are worth showing, in the order of the text."""
     least = MIN_STRENGTH * ranked[0].strength if ranked else 0.0
     return sorted((one for one in ranked[:n] if one.strength > least), key=lambda one: one.start)
 
 
 def _belong_together(text: str, ahead: Floats, one: WordSpan, other: WordSpan) -> bool:
+    """Return True if two neighbouring words are a phrase."""
     gap = slice(one.stop, other.start)
-    if (
-        one.code != other.code
-        or not text[gap].isspace()
-        or not (text[one.start].isalnum() and text[other.start].isalnum())
-    ):
+    are_words = text[one.start].isalnum() and text[other.start].isalnum()
+    if one.code != other.code or not text[gap].isspace() or not are_words:
         return False
     weaker, stronger = sorted(each.strength / (each.stop - each.start) for each in (one, other))
-    return (
-        weaker > 0
-        and weaker >= MIN_RATIO * stronger
-        and float(ahead[gap, one.code].mean()) >= weaker
-    )
+    is_alike = weaker > 0 and weaker >= MIN_RATIO * stronger
+    return is_alike and float(ahead[gap, one.code].mean()) >= weaker
 
 
 def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:
-    """Words, and short runs of characters where a script has no blanks."""
+    """Yield words, and short runs of characters of scripts without blanks."""
     if text.isascii():
         yield from (match.span() for match in _ASCII_WORD.finditer(text))
         return
@@ -96,9 +91,7 @@ def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:
             run = []
         if not is_unspaced:
             yield start, stop
-        elif (
-            run and unicodedata.category(text[start])[0] == "M"
-        ):  # a mark stands on the character before it
+        elif run and unicodedata.category(text[start])[0] == "M":  # a mark on the last character
             run[-1] = (run[-1][0], stop)
         else:
             run.append((start, stop))

@@ -59,32 +59,10 @@ def build_contents(
     run: RunInfo | None = None,
     progress: Progress | None = None,
 ) -> ReportContents:
-    """Return the contents of the report of a classifier that was fitted on texts.
-
-    Parameters
-    ----------
-    classifier : TransductiveClassifier
-        Fitted with string kernels.
-    ids, source_ids : list, column or index, optional
-        Names of the target and of the source documents; by default their numbers, from 1 on.
-    columns : dict or data frame, optional
-        More values to show for each target document, by name.
-    title : str, optional
-        The heading.
-    truth : list, optional
-        For each target document its true label, or None.
-    drawn : dict, optional
-        How target documents were drawn to be labelled: "random", "doubtful" or "chosen", by id.
-    abstain_below : float, optional
-        Documents with less confidence are marked as left without a label.
-    run : RunInfo, optional
-        What the command knows about the run.
-    progress : callable, optional
-        Called as progress(stage, done, total).
-    """
+    """Return the contents of a report; see ``TransductiveClassifier.report`` for the parameters."""
     report = progress or (lambda *_: None)
     report("report", 0, 1)
-    fit = fit_of(classifier)
+    fit = classifier.result_
     target, source = target_rows(fit), np.flatnonzero(fit.is_source)
     _check_fit(fit, len(target))
     target_ids = _read_ids(ids, len(target), "target")
@@ -176,11 +154,6 @@ def build_contents(
         new_classes=[name for name in classes if not source_counts[name]],
         reference=fit.reference,
     )
-
-
-def fit_of(classifier: TransductiveClassifier) -> FitResult:
-    """Return the result of the fit; reports and plots get it nowhere else."""
-    return classifier._fit
 
 
 def _check_fit(fit: FitResult, n_target: int) -> None:

@@ -38,7 +38,7 @@ class DocumentEntry:
     """The label without adapting; None if it is not known."""
     truth: str | None = None
     corrected: bool = False
-    """Whether a person gave the label."""
+    """True if a person gave the label."""
     drawn: str = ""
     """How the document was drawn to be labelled, if known: random, doubtful or chosen."""
     spans: list[Highlight] = field(default_factory=list)
@@ -46,9 +46,9 @@ class DocumentEntry:
     neighbours: list[SimilarDocument] = field(default_factory=list)
     """Most similar first."""
     explained: bool = True
-    """Whether highlights were computed; if not, the page says so."""
+    """True if highlights were computed; if not, the page says so."""
     abstained: bool = False
-    """Whether the confidence is too low for a label in the output; the page still shows it."""
+    """True if the confidence is too low for a label in the output; the page still shows it."""
     more: list[tuple[str, str]] = field(default_factory=list)
     """Names and values of the user's other columns, such as title and date."""
 

@@ -15,8 +15,8 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from gramshift.files import replaced_file
-from gramshift.model.advice import tone_of
 from gramshift.model.data_problems import KINDS, Issue
+from gramshift.model.verdict import tone_of
 from gramshift.report.contents import ReportContents
 from gramshift.report.drawings import (
     N_COLOURS,

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.diagnosis import answers_of, reference_of
+from gramshift.model.diagnosis import reference_of, summarize
 from gramshift.model.explanation import COLOURS
 from gramshift.model.result import FitResult
-from gramshift.report.build import fit_of
 from gramshift.report.drawings import BIN_WIDTH, count_by_confidence, shortened
 from gramshift.report.evidence import last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
@@ -68,17 +67,15 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
     """
     fit = _fit_with_target(classifier)
     reference = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
-    answers = answers_of(fit, reference)
-    names = [f"round {number}" for number in range(1, 1 + len(answers.rounds))]
+    summary = summarize(fit, reference)
+    names = [f"round {number}" for number in range(1, 1 + len(summary.rounds))]
     if reference is not None:
         names = [fit.reference, *names]
-    n_source = len(answers.source)
-    stages = {"source": {name: answers.source.count(name) / n_source for name in answers.classes}}
-    stages |= dict(zip(names, answers.stages, strict=True))
+    stages = {"source": summary.source} | dict(zip(names, summary.stages, strict=True))
     ax = _make_axes(ax)
     places = np.arange(len(stages))
     left = np.zeros(len(stages))
-    for code, name in enumerate(answers.classes):
+    for code, name in enumerate(summary.source):
         widths = np.array([one[name] for one in stages.values()])
         ax.barh(
             places,
@@ -194,7 +191,7 @@ def _check(classifier: Any) -> FitResult:
         kind = type(classifier).__name__
         raise InputTypeError(f"gs.plot takes a fitted TransductiveClassifier, not a {kind}")
     check_is_fitted(classifier)
-    return fit_of(classifier)
+    return classifier.result_
 
 
 def _fit_with_target(classifier: Any) -> FitResult:

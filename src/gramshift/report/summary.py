@@ -8,7 +8,6 @@ from markupsafe import Markup
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import judge_quickly
 from gramshift.model.explanation import COLOURS
-from gramshift.report.build import fit_of
 from gramshift.report.drawings import percent
 
 STYLE = (
@@ -30,7 +29,7 @@ def draw_summary(classifier: TransductiveClassifier) -> str:
 
     Labels may be hostile.
     """
-    fit = fit_of(classifier)
+    fit = classifier.result_
     n_source, n_target = int(fit.is_source.sum()), len(classifier.transduction_)
     head = f"Learnt from {n_source} documents, without a target"
     if n_target:
@@ -56,7 +55,7 @@ def draw_summary(classifier: TransductiveClassifier) -> str:
 
 def _draw_proportions(classifier: TransductiveClassifier) -> Markup:
     """Return a table of the class proportions in source and target, as bars and numbers."""
-    fit = fit_of(classifier)
+    fit = classifier.result_
     labels = classifier.transduction_.tolist()
     codes = fit.training_set.known[fit.is_source]
     source_counts = np.bincount(codes, minlength=len(fit.classes))

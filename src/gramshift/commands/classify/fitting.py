@@ -1,4 +1,4 @@
-"""The fit of a run: its estimate beforehand, and what it found."""
+"""The fit of a run: its estimate, and its outcome."""
 
 import warnings
 from dataclasses import dataclass
@@ -7,19 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.commands.classify.labelled import Corrections, LabelColumns, renamed_in_words
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.reading import Inputs, Say
+from gramshift.commands.classify.reading import Inputs
 from gramshift.errors import FitWarning
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import METHODS
-from gramshift.model.advice import UNKNOWN_ACCURACY, Advice
+from gramshift.model.advice import Advice
 from gramshift.model.data_problems import Issues
 from gramshift.model.settings import PLAIN
+from gramshift.model.verdict import UNKNOWN_ACCURACY
 from gramshift.report.evidence import MAX_EXPLAINED
 from gramshift.tables.columns import Progress
-from gramshift.tables.table import Table, TableError
-from gramshift.tables.writing import output_style
 
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
@@ -33,7 +31,7 @@ ADVICE = Advice(
 
 @dataclass(frozen=True)
 class Outcome:
-    """The labels of all target documents, and what is known of them; a baseline knows little."""
+    """The labels of all target documents, and diagnostics, of which a baseline has few."""
 
     classifier: Any
     diagnostics: dict[str, Any]
@@ -57,34 +55,18 @@ class Outcome:
         return probabilities
 
 
-def check_columns_fit(
-    output: str, table: Table, columns: LabelColumns, classes: list[Any], say: Say
-) -> None:
-    """Raise an error if an output cannot have the labels; say if columns get another name."""
-    style = output_style(output, table)
-    try:
-        "".join(map(str, classes)).encode(style.encoding)
-    except UnicodeEncodeError as error:
-        lacking = error.object[error.start]
-        raise TableError(
-            f"{output} would be {style.encoding}, which lacks {lacking!r} of a label"
-        ) from None
-    words = renamed_in_words(table, columns)
-    if words is not None:
-        say(words)
-
-
 def describe(
-    options: ClassifyOptions, inputs: Inputs, corrections: Corrections, *, n_all: int | None = None
+    options: ClassifyOptions, inputs: Inputs, *, n_all: int | None = None
 ) -> dict[str, Any]:
     """Describe what a run will do, fit for JSON; raise an error if it needs too much memory.
 
     ``n_all`` is the number of documents of which the target is a sample.
     """
     method, n_target = METHODS[options.method], len(inputs.rows)
-    classifier = (
-        _make(options, inputs) if method.is_own else METHODS[PLAIN].make(**_limits(options))
-    )
+    classifier = METHODS[PLAIN].make(**_limits(options))
+    if method.is_own:
+        classifier = _make(options, inputs)
+    corrections = inputs.corrections
     estimate = classifier.estimate(
         inputs.corpus,
         inputs.all_labels,
@@ -93,13 +75,12 @@ def describe(
         n_explained=MAX_EXPLAINED if options.report else 0,
         advice="--sample {}",
     )
-    documents = f"{n_target} target documents" if n_all is None else ""
-    documents = documents or f"{n_target} of {n_all} target documents"
+    documents = n_target if n_all is None else f"{n_target} of {n_all}"
     return {
         "n_source": len(inputs.labels),
-        "n_target": n_target,
+        "n_target": n_target if n_all is None else n_all,
         "n_unlabelled": len(inputs.more_texts),
-        "classes": list(map(str, inputs.classes(corrections.labels.values()))),
+        "classes": list(map(str, inputs.classes)),
         "sources": [list(one) for one in inputs.files],
         "target": inputs.target.table.name,
         "method": options.method,
@@ -108,33 +89,31 @@ def describe(
         "n_added": estimate.n_added if method.is_own else n_target,
         "command": options.to_command(),
         "needs": {"bytes": estimate.n_bytes, "seconds": round(estimate.seconds, 1)},
-        "sentence": f"{len(inputs.labels)} source and {documents}: {estimate}",
+        "sentence": f"{len(inputs.labels)} source and {documents} target documents: {estimate}",
     }
 
 
-def fit_inputs(
-    options: ClassifyOptions, inputs: Inputs, corrections: Corrections, progress: Progress | None
-) -> Outcome:
-    """Fit the method; true labels of the target are not looked at here."""
+def fit_inputs(options: ClassifyOptions, inputs: Inputs, progress: Progress | None) -> Outcome:
+    """Fit the method, without true labels of the target."""
     method, classifier = METHODS[options.method], _make(options, inputs)
     if not method.is_own:
         if progress is not None:
             progress("training", 0, 1)
         classifier.fit(inputs.corpus.texts, inputs.all_labels)
         return Outcome(classifier, {"verdict": UNKNOWN_ACCURACY}, [], Issues([]))
+    corrections, ids = inputs.corrections, inputs.target_ids
     random = corrections.random
-    others = [one for one in inputs.target_ids if one not in random]
-    known = corrections.of(inputs.target_ids, only=set(others))
+    known = corrections.of(ids, only=set(ids) - random)
     given: dict[str, Any] = {"unlabelled": len(inputs.more_texts)}
     if method.is_best:
         given["domains"] = inputs.domains
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)  # diagnostics have them in words of the command
+        warnings.simplefilter("ignore", FitWarning)  # they are in diagnostics, with other advice
         classifier.fit(
             inputs.corpus,
             inputs.all_labels,
             corrections=known if corrections.labels else None,
-            random_labels=corrections.of(inputs.target_ids, only=random) if random else None,
+            random_labels=corrections.of(ids, only=random) if random else None,
             origins=inputs.origins,
             progress=progress,
             **given,
@@ -143,13 +122,14 @@ def fit_inputs(
         if options.tries_source_prior:
             source_prior_labels = _fit_source_prior(options, inputs, known, given, progress)
     diagnostics = classifier.diagnose(advice=ADVICE, progress=progress)
+    found_warnings = diagnostics.pop("warnings")
     reference = classifier.reference_transduction_
     if progress is not None:
         progress("problems", 0, 1)
     return Outcome(
         classifier,
-        diagnostics={name: one for name, one in diagnostics.items() if name != "warnings"},
-        warnings=diagnostics["warnings"],
+        diagnostics=diagnostics,
+        warnings=found_warnings,
         issues=classifier.issues_,
         reference_labels=None if reference is None else reference.tolist(),
         source_prior_labels=source_prior_labels,

@@ -1,7 +1,7 @@
 """The options of a run: from the command line, checked, and written as a command again."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -17,10 +17,8 @@ from gramshift.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"
-LONGEST_SHOWN, MOST_CLASSES = (
-    200,
-    20,
-)  # characters of what was typed, and classes, that an error repeats
+MAX_SHOWN = 200  # characters of a value that an error repeats
+MAX_CLASSES = 20  # that an error names
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,6 @@ class ClassifyOptions:
         for is_wrong, words in self._refusals():
             if is_wrong:
                 raise InputError(words)
-        if self.sample is not None:
-            self._check_sample()
         check_engine(self.engine, self.scheduler)
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
@@ -72,23 +68,25 @@ class ClassifyOptions:
 
     def _check_names(self) -> None:
         """Raise an error for a method or kernel that does not exist or is not installed."""
-        for name, value, known in (
-            ("method", self.method, METHODS),
-            ("kernel", self.kernel, KERNELS),
-        ):
-            if value not in known:
-                close = suggest(value, known)
-                raise InputError(f"--{name} {value}: there are {', '.join(known)}{close}")
+        known: dict[str, Iterable[str]] = {"method": METHODS, "kernel": KERNELS}
+        for name, values in known.items():
+            given = getattr(self, name)
+            if given not in values:
+                close = suggest(given, values)
+                raise InputError(f"--{name} {given}: there are {', '.join(values)}{close}")
         METHODS[self.method].check()
 
     def _refusals(self) -> list[tuple[bool, str]]:
-        """List what does not go together, each with a message; the first that holds is an error."""
+        """Return conditions, each with a message; the first that holds is an error."""
         method, own = METHODS[self.method], ", ".join(OWN)
         is_baseline = not method.is_own
         needs_best = "--report" if self.report is not None else "--corrections"
         unusual = "--kernel" if self.added is None else "--added"
         unlabelled_without = "--sample" if method.is_own else f"--method {self.method}"
         least = 1.0 if self.abstain_below is None else self.abstain_below
+        is_sample, size = self.sample is not None, str(self.sample)
+        is_number = re.fullmatch(r"\d{1,18}", size) is not None and int(size) > 0
+        to_stdout = "cannot go to standard output; give the name of a file"
         return [
             (
                 not self.source,
@@ -139,6 +137,8 @@ class ClassifyOptions:
                 "--engine dask has workers label the files of a target, which goes with --sample;"
                 " leave it out",
             ),
+            (self.report == STANDARD, f"--report {to_stdout}"),
+            (self.save == STANDARD, f"--save {to_stdout}"),
             (
                 not 0 < least <= 1,
                 f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7",
@@ -147,38 +147,37 @@ class ClassifyOptions:
                 self.jobs == 0 or self.jobs < -1,
                 f"--jobs {self.jobs}: give a number of threads, or -1 for all cores",
             ),
-        ]
-
-    def _check_sample(self) -> None:
-        """Raise an error for options that do not go with a sample of the target."""
-        size = str(self.sample)
-        if not re.fullmatch(r"\d{1,18}", size) or int(size) == 0:
-            raise InputError(
-                f"--sample {size[:60]}: give a number of target documents such as 100000"
-            )
-        if not METHODS[self.method].is_own:
-            raise InputError(
-                f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline,"
-                " leave --sample out"
-            )
-        for name in ("report", "truth", "corrections"):
-            if getattr(self, name) is not None:
-                raise InputError(
+            (
+                is_sample and not is_number,
+                f"--sample {size[:60]}: give a number of target documents such as 100000",
+            ),
+            (
+                is_sample and is_baseline,
+                f"--sample goes with {own}; {self.method} is a baseline, leave --sample out",
+            ),
+            *(
+                (
+                    is_sample and getattr(self, name) is not None,
                     f"--{name} is for runs that have the whole target in view;"
-                    " leave it out with --sample"
+                    " leave it out with --sample",
                 )
-        if not self.targets:
-            raise InputError("--sample draws from the target; name it with --target")
-        if STANDARD in self.targets:
-            raise InputError(
+                for name in ("report", "truth", "corrections")
+            ),
+            (
+                is_sample and not self.targets,
+                "--sample draws from the target; name it with --target",
+            ),
+            (
+                is_sample and STANDARD in self.targets,
                 "--sample reads documents more than once, which standard input cannot;"
-                " give the name of a file"
-            )
-        if self.output is None and not self.dry_run:
-            raise InputError(
+                " give the name of a file",
+            ),
+            (
+                is_sample and self.output is None and not self.dry_run,
                 "--sample labels a target that need not fit into memory;"
-                " name where it goes with --output"
-            )
+                " name where it goes with --output",
+            ),
+        ]
 
     @property
     def steps(self) -> list[str]:
@@ -205,6 +204,13 @@ class ClassifyOptions:
         return is_best and self.truth is not None and self.class_prior is None
 
     @property
+    def use_of_random_labels(self) -> str:
+        """The use of labels of random documents, in words."""
+        if METHODS[self.method].is_best and self.class_prior is None:
+            return "set the class proportions and measure the accuracy"
+        return "measure the accuracy"
+
+    @property
     def gives_class_prior(self) -> bool:
         """True if the user gives the class proportions of the target."""
         return self.class_prior is not None and parse_class_prior(self.class_prior) is not None
@@ -222,10 +228,11 @@ class ClassifyOptions:
     @property
     def ngram_range(self) -> tuple[int, int]:
         """The lengths of n-grams that are given, or those of the preset."""
-        lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER][
-            "ngram_range"
-        ]
-        return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
+        if self.ngrams is not None:
+            return parse_ngrams(self.ngrams)
+        preset = BEST if METHODS[self.method].is_best else PAPER
+        lengths: tuple[int, int] = PRESETS[preset]["ngram_range"]
+        return lengths
 
     @property
     def reference(self) -> str:
@@ -237,22 +244,18 @@ class ClassifyOptions:
 
         ``labels`` are those of the source, for class proportions.
         """
-        given = self.given_to_plain()
-        if METHODS[self.method].is_stage and self.added is not None:
+        method = METHODS[self.method]
+        given: dict[str, Any] = {} if method.is_best else {"kernel": self.kernel}
+        if self.ngrams is not None:
+            given["ngram_range"] = parse_ngrams(self.ngrams)
+        if method.is_stage and self.added is not None:
             given["n_added"] = self._parse_added()
         if self.class_prior is not None and labels:
             given["class_prior"] = match_class_prior(parse_class_prior(self.class_prior), labels)
         return given
 
-    def given_to_plain(self) -> dict[str, Any]:
-        """Return the parameters of the method plain, which has no rounds."""
-        given: dict[str, Any] = (
-            {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
-        )
-        return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
-
     def _parse_added(self) -> int | float | None:
-        """The number of target documents that join, or their share; None for that of the preset."""
+        """Return the number of pseudo-labels, or a fraction of the target; None for the preset."""
         if self.added is None:
             return None
         try:
@@ -284,10 +287,8 @@ class ClassifyOptions:
                 words.append(option)
                 continue
             for one in map(str, value if isinstance(value, list) else [value]):
-                is_dashed = (
-                    one.startswith("-") and one != STANDARD
-                )  # it would be taken for an option
-                words += [f"{option}={one}"] if is_dashed else [option, one]
+                looks_like_option = one.startswith("-") and one != STANDARD
+                words += [f"{option}={one}"] if looks_like_option else [option, one]
         return join_words(words)
 
 
@@ -310,7 +311,7 @@ def parse_class_prior(value: str) -> dict[str, float] | None:
     """Read class proportions such as "positive=60%,negative=40%"; None for "source"."""
     if value.strip() == SOURCE:
         return None
-    given = f"--class-prior {value[:LONGEST_SHOWN]}"
+    given = f"--class-prior {value[:MAX_SHOWN]}"
     advice = "give source, or a proportion for every class, such as positive=60%,negative=40%"
     proportions: dict[str, float] = {}
     signs = set()
@@ -318,16 +319,15 @@ def parse_class_prior(value: str) -> dict[str, float] | None:
         name, equals, number = (one.strip() for one in part.rpartition("="))
         if not equals or not name:
             raise InputError(
-                f"{given}: {part.strip()[:LONGEST_SHOWN]!r} is not of the form class=proportion;"
+                f"{given}: {part.strip()[:MAX_SHOWN]!r} is not of the form class=proportion;"
                 f" {advice}"
             )
         if name in proportions:
             raise InputError(f"{given}: {name!r} is there twice; {advice}")
         signs.add(number.endswith("%"))
+        scale = 100 if number.endswith("%") else 1
         try:
-            proportions[name] = float(number.removesuffix("%")) / (
-                100 if number.endswith("%") else 1
-            )
+            proportions[name] = float(number.removesuffix("%")) / scale
         except ValueError:
             raise InputError(f"{given}: {number!r} of {name!r} is not a number; {advice}") from None
         if not 0 <= proportions[name] < float("inf"):
@@ -353,19 +353,16 @@ def match_class_prior(
     if proportions is None:
         return SOURCE
     classes = {str(label): label for label in labels}
-    unknown, missing = (
-        [one for one in proportions if one not in classes],
-        sorted(classes.keys() - proportions.keys()),
-    )
+    unknown = [one for one in proportions if one not in classes]
+    missing = sorted(classes.keys() - proportions.keys())
     if unknown or missing:
-        names, more = sorted(classes), len(classes) - MOST_CLASSES
-        there = ", ".join(names[:MOST_CLASSES]) + (f" and {more} more" if more > 0 else "")
-        wrong = (
-            f"no class of the source is called {unknown[0]!r}"
-            if unknown
-            else f"it has nothing for {missing[0]!r}"
-        )
-        close = suggest(unknown[0], names) if unknown else ""
+        names, more = sorted(classes), len(classes) - MAX_CLASSES
+        there = ", ".join(names[:MAX_CLASSES]) + (f" and {more} more" if more > 0 else "")
+        if unknown:
+            wrong = f"no class of the source is called {unknown[0]!r}"
+            close = suggest(unknown[0], names)
+        else:
+            wrong, close = f"it has nothing for {missing[0]!r}", ""
         advice = f"give a proportion for each of these, or 0{close}"
         raise InputError(f"--class-prior: {wrong}; the classes are {there}: {advice}")
     return {classes[name]: one for name, one in proportions.items()}
@@ -380,7 +377,7 @@ def gather_options(given: Mapping[str, Any]) -> ClassifyOptions:
 
 
 def _name_method(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace a preset by the method that it stands for."""
+    """Replace a preset by its method."""
     rest = {name: value for name, value in values.items() if name != PRESET}
     if PRESET not in values:
         return rest

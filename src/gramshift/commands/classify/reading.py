@@ -1,15 +1,15 @@
 """Source and target documents of a run, read and checked."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.classify.labelled import read_truth
+from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.outputs import same_file
+from gramshift.commands.outputs import STANDARD, check_outputs, same_file
 from gramshift.errors import GramshiftError, InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.model.labels import MIN_DISTINCT_LABELS, encode_labels, find_alike
@@ -21,7 +21,7 @@ from gramshift.tables.columns import (
     find_columns,
     read_documents,
 )
-from gramshift.tables.opening import open_table
+from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import TableError
 from gramshift.terminal import say as to_stderr
 
@@ -41,10 +41,12 @@ class Inputs:
     target: TableDocuments
     rows: list[int]
     """The rows of ``target`` that are to be labelled."""
-    truth: list[Any] | None
+    truth: list[Any] | None = None
     """The true label, or None, of each row of ``target``."""
     more_texts: list[str] = field(default_factory=list)
     """Texts of --unlabelled: learnt from, but not labelled."""
+    corrections: Corrections = field(default_factory=Corrections)
+    """Labels of documents to be labelled, given by a person."""
 
     @cached_property
     def target_texts(self) -> list[str]:
@@ -71,9 +73,10 @@ class Inputs:
         """The labels of all documents, None for those of the target and unlabelled ones."""
         return self.labels + [None] * (len(self.corpus) - len(self.labels))
 
-    def classes(self, corrections: Iterable[Any] = ()) -> list[Any]:
-        """Return the classes of the source and of corrections."""
-        return sorted({*self.labels, *corrections})
+    @property
+    def classes(self) -> list[Any]:
+        """The classes of the source and of corrections."""
+        return sorted({*self.labels, *self.corrections.labels.values()})
 
     @property
     def domains(self) -> list[str] | None:
@@ -110,6 +113,16 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
             raise InputError(f"the source {name} is named twice")
 
 
+def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
+    """Raise an error for files that cannot be written; ``output`` is None for a folder."""
+    more = (options.corrections, options.unlabelled, options.truth)  # truth may be a column
+    names = [*options.source, *targets, *filter(None, more)]
+    outputs = {"--output": output, "--report": options.report, "--save": options.save}
+    check_outputs(outputs, names, force=options.force)
+    if output not in (None, STANDARD):
+        format_of(str(output), "another --output")
+
+
 def read_inputs(
     options: ClassifyOptions,
     *,
@@ -136,20 +149,19 @@ def read_inputs(
         rows = list(range(len(target)))
         for one in found:
             _say_gaps(one, say)
-    truth = None
-    if options.truth:
-        if is_truth_file(options.truth, target.table.columns):
-            truth = read_truth(options.truth, ids=target.ids, texts=target.texts)
-        else:
-            if Path(options.truth).suffix and options.truth not in target.table.columns:
-                words = f"there is no such file, and {target.table.name} has no such column"
-                raise TableError(
-                    f"--truth {options.truth}: {words};"
-                    f" it has the columns {', '.join(target.table.columns[:20])}"
-                )
-            truth = target.column(
-                check_column(target.table, options.truth, f"--truth {options.truth}")
-            )
+    inputs = _join_sources(found, target, rows)
+    for words in find_alike(inputs.labels):
+        say(f"warning: {words}")
+    inputs = replace(
+        inputs,
+        truth=_read_truth(options, target),
+        more_texts=_read_unlabelled(options, progress),
+    )
+    return replace(inputs, corrections=_read_corrections(options, inputs, say))
+
+
+def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: list[int]) -> Inputs:
+    """Return the labelled documents of all sources, with the target."""
     texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
@@ -161,21 +173,54 @@ def read_inputs(
         ]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
-    for words in find_alike(labels):
-        say(f"warning: {words}")
-    more = _read_unlabelled(options, progress)
-    return Inputs(texts, labels, ids, files, target, rows, truth, more)
+    return Inputs(texts, labels, ids, files, target, rows)
+
+
+def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] | None:
+    """Return the true label, or None, of each row of the target; None if there are none."""
+    given, table = options.truth, target.table
+    if not given:
+        return None
+    if is_truth_file(given, table.columns):
+        return read_truth(given, ids=target.ids, texts=target.texts)
+    if Path(given).suffix and given not in table.columns:
+        raise TableError(
+            f"--truth {given}: there is no such file, and {table.name} has no such column;"
+            f" it has the columns {', '.join(table.columns[:20])}"
+        )
+    return target.column(check_column(table, given, f"--truth {given}"))
+
+
+def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Corrections:
+    """Read labels that a person has given to target documents, and say how they are used."""
+    name = options.corrections
+    if name is None:
+        return Corrections()
+    classes, ids = sorted(set(inputs.labels)), inputs.target_ids
+    found = read_corrections(name, ids=ids, classes=classes, texts=inputs.target_texts)
+    if len(found.labels) == len(ids):
+        raise TableError(
+            f"{name} has a label for every target document; there is nothing left to find"
+        )
+    if found.new and options.gives_class_prior:
+        named = ", ".join(map(repr, map(str, found.new)))
+        raise TableError(
+            f"--class-prior is for the classes of the source, and {name} adds {named};"
+            " leave --class-prior out"
+        )
+    for words in found.in_words(name, options.use_of_random_labels):
+        say(words)
+    return found
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
     """Return True if --truth names a file of true labels, and not a column of the target."""
-    return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(
-        given
-    )
+    is_column = given.strip().lower() in {one.strip().lower() for one in columns}
+    return not is_column and os.path.isfile(given)
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:
-    """The texts of --unlabelled; labels and ids that they have are not looked at."""
+    """Return the texts of --unlabelled; their labels and ids do not matter."""
     if options.unlabelled is None:
         return []
     texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
@@ -213,9 +258,7 @@ def _say_gaps(source: TableDocuments, say: Say) -> None:
 def _check_labels(labels: list[Any], found: Sequence[TableDocuments]) -> None:
     """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
-    if (
-        len(set(labels)) == len(labels) >= MIN_DISTINCT_LABELS
-    ):  # numbers too, which from Python may be classes
+    if len(set(labels)) == len(labels) >= MIN_DISTINCT_LABELS:
         raise TableError(
             f"every one of {len(labels)} documents has a label of its own in {where};"
             " another column: --label"
@@ -227,5 +270,7 @@ def _check_labels(labels: list[Any], found: Sequence[TableDocuments]) -> None:
     kinds = {type(label): label for label in reversed(labels)}
     if int in kinds and float in kinds:  # as one type, 1 would become 1.0, and large numbers others
         kept = f"({kinds[int]} and {kinds[float]})"
-        words = f"mixes whole numbers and such with a point {kept}; write all of them alike"
-        raise TableError(f"{where} {words}. Another column: --label")
+        raise TableError(
+            f"{where} mixes whole numbers and such with a point {kept};"
+            " write all of them alike. Another column: --label"
+        )

@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Outcome, check_columns_fit, describe, fit_inputs
-from gramshift.commands.classify.labelled import (
-    Corrections,
+from gramshift.commands.classify.fitting import Outcome, describe, fit_inputs
+from gramshift.commands.classify.label_columns import (
     LabelColumns,
+    check_columns_fit,
     label_columns,
     own_labels_in_words,
-    read_corrections,
 )
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
+from gramshift.commands.classify.reading import (
+    Inputs,
+    Say,
+    check_names,
+    check_written,
+    read_inputs,
+)
 from gramshift.commands.classify.sampling import classify_sampled
-from gramshift.commands.outputs import STANDARD, check_outputs, open_output
+from gramshift.commands.outputs import open_output
 from gramshift.errors import InputError
 from gramshift.files import Replacing, is_url
 from gramshift.methods import METHODS
@@ -27,8 +32,6 @@ from gramshift.report.contents import RunInfo
 from gramshift.report.page import MAX_COLUMNS, MAX_DOCUMENTS
 from gramshift.report.payload import MAX_VALUE_LENGTH
 from gramshift.tables.columns import Progress
-from gramshift.tables.opening import format_of
-from gramshift.tables.table import TableError
 from gramshift.tables.writing import open_writer
 
 
@@ -39,108 +42,83 @@ def classify(
 
     All mistakes that can be found before the work are errors before it.
     """
-    if options.sample is not None:
-        return classify_sampled(options, progress=progress, say=say)
     begun = time.perf_counter()
-    check_files(options)
-    inputs = read_inputs(options, progress=progress, say=say)
-    options.given_parameters(inputs.labels)  # class proportions of unknown classes are an error
-    corrections = _read_corrections(options, inputs, say)
-    columns = _name_columns(options, inputs, corrections, say)
-    described = describe(options, inputs, corrections)
-    say(described["sentence"])
-    if options.report is not None and len(inputs.rows) > MAX_DOCUMENTS:
-        raise InputError(
-            f"--report shows {MAX_DOCUMENTS} documents at most, and the target has {len(inputs.rows)}:"
-            " leave --report out; the least sure rows of --output have the lowest confidence"
-        )
+    if options.sample is not None:
+        result = classify_sampled(options, progress, say)
+    else:
+        result = _classify_whole(options, progress, say)
     if options.dry_run:
-        return described | {"dry_run": True}
-    outcome = fit_inputs(options, inputs, corrections, progress)
-    result = described | describe_findings(options, inputs, corrections, outcome)
+        return result | {"dry_run": True}
+    written = {"output": options.output, "report": options.report, "model": options.save}
+    return result | written | {"seconds": round(time.perf_counter() - begun, 2)}
+
+
+def _classify_whole(
+    options: ClassifyOptions, progress: Progress | None, say: Say
+) -> dict[str, Any]:
+    """Label a target that fits into memory: read, fit, report, save and write."""
+    _check_files(options)
+    inputs = read_inputs(options, progress=progress, say=say)
+    _check_size(options, inputs)
+    columns = _name_columns(options, inputs, say)
+    described = describe(options, inputs)
+    say(described["sentence"])
+    if options.dry_run:
+        return described
+    outcome = fit_inputs(options, inputs, progress)
+    result = described | describe_findings(options, inputs, outcome)
     with Replacing() as files:  # they appear together, when all of them are whole
         if options.report is not None:
-            write_report(options, inputs, corrections, outcome, result, files, progress)
+            write_report(options, inputs, outcome, result, files, progress)
         if options.save is not None:
             with files.open(options.save) as file:
                 outcome.classifier.save(file)
         if options.output is not None:  # last: standard output cannot be taken back
             write_labels(options, inputs, columns, outcome, files)
-    written = {"output": options.output, "report": options.report, "model": options.save}
-    return result | written | {"seconds": round(time.perf_counter() - begun, 2)}
+    return result
 
 
-def check_files(options: ClassifyOptions) -> None:
+def _check_files(options: ClassifyOptions) -> None:
     """Raise an error for names of files that cannot be read or written."""
     check_names(options, options.targets)
     for target in options.targets:
         is_pattern = any(sign in target for sign in "*?[") and not is_url(target)
         if is_pattern and not os.path.exists(target):
-            advice = (
-                "name one file, or add --sample 100000, which takes patterns and labels all files"
+            raise InputError(
+                f"--target {target}: there is no such file; name one file,"
+                " or add --sample 100000, which takes patterns and labels all files"
             )
-            raise InputError(f"--target {target}: there is no such file; {advice}")
-    given = (options.corrections, options.unlabelled, options.truth)  # truth may be a column
-    names = [*options.source, *options.targets, *filter(None, given)]
-    outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
-    check_outputs(outputs, names, force=options.force)
-    for option, name in (("--report", options.report), ("--save", options.save)):
-        if name == STANDARD:
-            raise InputError(f"{option} cannot go to standard output; give the name of a file")
-    if options.output not in (None, STANDARD):
-        format_of(str(options.output), option="another --output")
+    check_written(options, options.targets, options.output)
 
 
-def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Corrections:
-    """Read the labels that a person has given to target documents, and say how they are used."""
-    if options.corrections is None:
-        return Corrections()
-    found = read_corrections(
-        options.corrections,
-        ids=inputs.target_ids,
-        classes=sorted(set(inputs.labels)),
-        texts=inputs.target_texts,
-    )
-    if len(found.labels) == len(inputs.rows):
-        raise TableError(
-            f"{options.corrections} has a label for every target document;"
-            " there is nothing left to find"
+def _check_size(options: ClassifyOptions, inputs: Inputs) -> None:
+    """Raise an error if there are too many documents for a report."""
+    if options.report is not None and len(inputs.rows) > MAX_DOCUMENTS:
+        raise InputError(
+            f"--report shows {MAX_DOCUMENTS} documents at most, and the target has"
+            f" {len(inputs.rows)}: leave --report out; the least sure rows of --output have the"
+            " lowest confidence"
         )
-    if found.new and options.gives_class_prior:
-        named = ", ".join(map(repr, map(str, found.new)))
-        raise TableError(
-            f"--class-prior is for the classes of the source, and {options.corrections} adds"
-            f" {named}; leave --class-prior out"
-        )
-    use = "measure the accuracy"
-    if METHODS[options.method].is_best and options.class_prior is None:
-        use = f"set the class proportions and {use}"
-    for words in found.in_words(options.corrections, use):
-        say(words)
-    return found
 
 
-def _name_columns(
-    options: ClassifyOptions, inputs: Inputs, corrections: Corrections, say: Say
-) -> LabelColumns:
+def _name_columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
     """Return the columns of the output, and raise an error if its format cannot hold them."""
     target, is_own = inputs.target, METHODS[options.method].is_own
-    classes = inputs.classes(corrections.labels.values())
     columns = label_columns(
         target.table,
-        classes,
+        inputs.classes,
         filled=target.columns.label if not options.targets else None,
         reference=options.reference if is_own and options.method != PLAIN else None,
         issue=is_own,
     )
     if options.output is not None:
-        check_columns_fit(options.output, target.table, columns, classes, say)
+        check_columns_fit(options.output, target.table, columns, inputs.classes, say)
     own, labels = target.columns.label, target.labels
     if options.label in target.table.columns:
         own, labels = options.label, target.column(str(options.label))
     has_labels = own is not None and any(label is not None for label in labels)
-    if options.targets and options.truth is None and own is not None and has_labels:
-        say(own_labels_in_words(target.table, own))
+    if options.targets and options.truth is None and has_labels:
+        say(own_labels_in_words(target.table, str(own)))
     return columns
 
 
@@ -154,14 +132,15 @@ def write_labels(
     """Write the target with its new columns; rows that had a label keep it."""
     name, target = str(options.output), inputs.target
     n, fills_gaps = len(target), columns.label == target.columns.label
-    labels: list[Any] = list(target.labels) if fills_gaps else [None] * n
+    labels = list(target.labels) if fills_gaps else [None] * n
     probabilities: list[list[float]] = [[]] * n
     reference: list[Any] = [None] * n
-    for place, row in enumerate(inputs.rows):
-        labels[row] = outcome.labels[place]
-        probabilities[row] = outcome.probabilities[place].tolist()
-        if outcome.reference_labels is not None:
-            reference[row] = outcome.reference_labels[place]
+    found = zip(inputs.rows, outcome.labels, outcome.probabilities.tolist(), strict=True)
+    for row, label, of_classes in found:
+        labels[row] = label
+        probabilities[row] = of_classes
+    for row, label in zip(inputs.rows, outcome.reference_labels or (), strict=False):
+        reference[row] = label
     issues = _place_issues(inputs, outcome, fills_gaps=fills_gaps)
     start = 0
     with (
@@ -197,7 +176,6 @@ def _place_issues(inputs: Inputs, outcome: Outcome, *, fills_gaps: bool) -> list
 def write_report(
     options: ClassifyOptions,
     inputs: Inputs,
-    corrections: Corrections,
     outcome: Outcome,
     result: dict[str, Any],
     files: Replacing,
@@ -231,7 +209,7 @@ def write_report(
             columns=_other_columns(options, inputs),
             title=f"{target}, labelled from {', '.join(names)}",
             truth=inputs.target_truth,
-            drawn=corrections.drawn,
+            drawn=inputs.corrections.drawn,
             abstain_below=options.abstain_below,
             run=run,
             progress=progress,

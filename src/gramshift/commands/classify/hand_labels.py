@@ -1,6 +1,5 @@
-"""Labels in files: corrections made by hand, and the columns that are added to the target."""
+"""Labels that a person has written into files: corrections, and true labels to score with."""
 
-import shlex
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +9,7 @@ from gramshift.model.choosing import DOUBTFUL, RANDOM
 from gramshift.model.inputs import MIN_RANDOM_LABELS
 from gramshift.tables.columns import check_column, label_in, suggest
 from gramshift.tables.opening import open_table
-from gramshift.tables.table import Table, TableError, short
-from gramshift.tables.writing import NewColumns
+from gramshift.tables.table import TableError, short
 
 MIN_CLASS_SIZE = 10  # corrections of a new class: less is learnt from fewer
 EMPTY = "not filled in"
@@ -60,9 +58,8 @@ class Corrections:
             lines.append(f"{name}: documents without a label are left to the classifier ({marks})")
         for label, count in self.new.items():
             few = "; so few teach little of it" if count < MIN_CLASS_SIZE else ""
-            lines.append(
-                f"{name}: {str(label)!r} is a new class, with {count} document{_s(count)}{few}"
-            )
+            documents = f"{count} document{_s(count)}"
+            lines.append(f"{name}: {str(label)!r} is a new class, with {documents}{few}")
         return lines
 
     def _random_in_words(self, n: int, n_others: int, use: str) -> str:
@@ -74,13 +71,11 @@ class Corrections:
             drawn = f"only {n} label{_s(n)} of documents drawn at random"
             few = f"{drawn}, fewer than {MIN_RANDOM_LABELS}"
             return f"{few}: used as corrections, not as a measurement; label more of them"
-        others = (
-            f"; the other {n_others}"
-            f" {'is a correction' if n_others == 1 else 'are corrections'} only"
-            if n_others
-            else ""
-        )
-        return f"{n} labels of documents drawn at random {use}{others}"
+        words = f"{n} labels of documents drawn at random {use}"
+        if not n_others:
+            return words
+        are = "is a correction" if n_others == 1 else "are corrections"
+        return f"{words}; the other {n_others} {are} only"
 
 
 def read_corrections(
@@ -115,9 +110,7 @@ def read_corrections(
             raise TableError(
                 f"{where}: the document {one!r} is corrected twice, to different labels"
             )
-        if (
-            how and drawn.get(one) != RANDOM
-        ):  # what was drawn at random stays so if it was also drawn otherwise
+        if how and drawn.get(one) != RANDOM:  # a random draw stays one if drawn again otherwise
             drawn[one] = how
     if not labels and skipped.keys() == {EMPTY}:
         raise TableError(
@@ -125,20 +118,18 @@ def read_corrections(
             " fill in the column label"
         )
     counts = Counter(labels.values())
-    return Corrections(
-        labels, dict(skipped), {label: counts[label] for label in new.values()}, drawn
-    )
+    n_new = {label: counts[label] for label in new.values()}
+    return Corrections(labels, dict(skipped), n_new, drawn)
 
 
 def _read_drawn(row: dict[str, Any], where: str) -> str:
     """Read how the document of a row was drawn; nothing if the row does not say so."""
-    given = row.get(DRAWN)
-    how, known = "" if given is None else str(given).strip().lower(), (RANDOM, DOUBTFUL, CHOSEN)
+    given, known = row.get(DRAWN), (RANDOM, DOUBTFUL, CHOSEN)
+    how = "" if given is None else str(given).strip().lower()
     if how and how not in known:
-        words = (
-            f"the column {DRAWN} has {short(str(given))!r}, and may be {', '.join(known)} or empty"
-        )
-        raise TableError(f"{where}: {words}{suggest(how, known)}")
+        has = f"the column {DRAWN} has {short(str(given))!r}"
+        allowed = f"and may be {', '.join(known)} or empty"
+        raise TableError(f"{where}: {has}, {allowed}{suggest(how, known)}")
     return how
 
 
@@ -150,33 +141,28 @@ def _read_by_id(
     Raise an error if most texts are not those of their ids: other ids would put labels on other
     documents.
     """
-    known, text_of = _by_text(ids), {} if texts is None else dict(zip(ids, texts, strict=True))
-    n_same, others = 0, []
+    known = _by_text(ids)
+    text_of = {} if texts is None else dict(zip(ids, texts, strict=True))
+    n_same = 0
+    others = []  # ids of other texts
     with open_table(name) as table:
-        id_column, label_column = (
-            check_column(table, one, f"{option}: the column {one}") for one in ("id", "label")
-        )
+        id_column = check_column(table, "id", f"{option}: the column id")
+        label_column = check_column(table, "label", f"{option}: the column label")
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
-                given, label = (
-                    str(row.get(id_column, "")),
-                    label_in(table, label_column, row, place),
-                )
+                given = str(row.get(id_column, ""))
                 if given not in known:
-                    advice = (
-                        "ids are those of the target, or row numbers if it has none;"
+                    raise TableError(
+                        f"{table.at(place)}: no target document has the id {given!r};"
+                        " ids are those of the target, or row numbers if it has none;"
                         " draw samples with the same --id"
                     )
-                    raise TableError(
-                        f"{table.at(place)}: no target document has the id {given!r}; {advice}"
-                    )
-                one = known[given]
-                if (
-                    one in text_of
-                    and (is_same := _is_same_text(row.get("text"), text_of[one])) is not None
-                ):
-                    n_same += is_same
-                    others += [] if is_same else [one]
+                one, label = known[given], label_in(table, label_column, row, place)
+                is_same = _is_same_text(row.get("text"), text_of[one]) if one in text_of else None
+                if is_same:
+                    n_same += 1
+                elif is_same is not None:
+                    others.append(one)
                 yield one, label, row, table.at(place)
     if len(others) > n_same:
         such = f"such as that of the id {others[0]!r}"
@@ -188,20 +174,21 @@ def _read_by_id(
 
 
 def _as_others(label: Any, classes: list[Any], where: str) -> Any:
-    """A new label in the type of the others; what cannot be of that type is an error."""
+    """Return a new label in the type of the others; raise an error if it is of another type."""
     kind, written = type(classes[0]), str(label)
+    if kind is str:
+        return written
     try:
-        if kind is bool or (
-            kind is not str and (str(kind(written)) != written or abs(kind(written)) >= 2**63)
-        ):
-            raise ValueError
-        return kind(written)
+        value = kind(written)
+        if kind is not bool and str(value) == written and abs(value) < 2**63:
+            return value
     except ValueError:
-        words = (
-            f"the labels of the source are {kind.__name__}, such as {classes[0]},"
-            " and a new one must be of that type"
-        )
-        raise TableError(f"{where}: {short(written)!r} cannot be a new label: {words}") from None
+        pass
+    words = f"the labels of the source are {kind.__name__}, such as {classes[0]}"
+    raise TableError(
+        f"{where}: {short(written)!r} cannot be a new label: {words},"
+        " and a new one must be of that type"
+    )
 
 
 def read_truth(name: str, *, ids: list[str], texts: Sequence[str] | None = None) -> list[Any]:
@@ -227,23 +214,23 @@ def read_reviewed(name: str, *, ids: list[str], texts: Sequence[str] | None = No
 
 
 def _is_same_text(given: Any, known: str) -> bool | None:
-    """Compare a text of a file of labels with that of its id, without blanks; None if empty.
-
-    One of several columns of texts will do.
-    """
+    """Return True if a text is that of its id, or one of its columns; None if there is none."""
     found = " ".join(str(given or "").split())
     if not found:
         return None
-    whole = " ".join(known.encode("utf-8", "backslashreplace").decode().split())
+    whole = " ".join(_escape(known).split())
     return found in whole or whole in found
 
 
 def _by_text(values: list[Any]) -> dict[str, Any]:
-    """Return values by their text; lone surrogates also as they are written, \\ud800."""
+    """Return values by their text, with lone surrogates as they are, and escaped."""
     as_is = {str(one): one for one in values}
-    return {
-        text.encode("utf-8", "backslashreplace").decode(): one for text, one in as_is.items()
-    } | as_is
+    return {_escape(text): one for text, one in as_is.items()} | as_is
+
+
+def _escape(text: str) -> str:
+    """Return a text with lone surrogates as they are written."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def describe_changes(
@@ -256,15 +243,13 @@ def describe_changes(
         {"id": one, "before": str(before[one]), "after": str(after[one])}
         for one in [*corrected, *others]
     ]
-    n, n_corrected, more = len(corrections), len(corrected), len(others)
-    sentence = (
-        f"{n} correction{_s(n)}: {n_corrected} changed a label, {n - n_corrected} confirmed it."
-    )
-    sentence += f" {more} other label{_s(more)} changed as a result."
+    n, n_changed, n_others = len(corrections), len(corrected), len(others)
+    words = f"{n} correction{_s(n)}: {n_changed} changed a label, {n - n_changed} confirmed it."
+    sentence = f"{words} {n_others} other label{_s(n_others)} changed as a result."
     return {
         "given": n,
-        "changed": n_corrected,
-        "others_changed": more,
+        "changed": n_changed,
+        "others_changed": n_others,
         "sentence": sentence,
         "changes": changes,
     }
@@ -272,112 +257,3 @@ def describe_changes(
 
 def _s(n: int) -> str:
     return "" if n == 1 else "s"
-
-
-N_DIGITS = 6  # of probabilities
-OURS = "predicted_"
-
-
-@dataclass(frozen=True)
-class LabelColumns:
-    """The names of new columns, and the type of labels."""
-
-    label: str
-    confidence: str
-    of_class: list[str]
-    kind: type
-    reference: str | None = None
-    """The column of the labels without adapting, if these are known."""
-    issue: str | None = None
-    """The column of problems of a document, if these were looked for."""
-
-    @property
-    def types(self) -> dict[str, type]:
-        last: dict[str, type] = {} if self.reference is None else {self.reference: self.kind}
-        last |= {} if self.issue is None else {self.issue: str}
-        return (
-            {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float) | last
-        )
-
-    def values(
-        self,
-        labels: list[Any],
-        probabilities: list[list[float]],
-        abstain_below: float | None = None,
-        reference: list[Any] | None = None,
-        issues: list[str | None] | None = None,
-    ) -> NewColumns:
-        """Return the values of the columns, one per row.
-
-        A row without probabilities keeps its label; one that is not sure enough gets none.
-        """
-        confidence = [max(row, default=None) for row in probabilities]
-        floor = 0.0 if abstain_below is None else abstain_below
-        unsure = [sure is not None and sure < floor for sure in confidence]
-        added: NewColumns = {
-            self.label: [
-                None if doubt else label for label, doubt in zip(labels, unsure, strict=True)
-            ],
-            self.confidence: [
-                None if sure is None else round(sure, N_DIGITS) for sure in confidence
-            ],
-        }
-        for number, name in enumerate(self.of_class):
-            added[name] = [round(row[number], N_DIGITS) if row else None for row in probabilities]
-        if self.reference is not None:
-            added[self.reference] = [None] * len(labels) if reference is None else reference
-        if self.issue is not None:
-            added[self.issue] = [None] * len(labels) if issues is None else list(issues)
-        return added
-
-
-def label_columns(
-    table: Table,
-    classes: list[Any],
-    *,
-    filled: str | None = None,
-    reference: str | None = None,
-    issue: bool = False,
-) -> LabelColumns:
-    """Name the columns label, confidence and p_<class>, after "predicted_" if a name is taken.
-
-    ``filled`` is the table's own column of labels, if its gaps are to be filled. ``reference``,
-    "unadapted" or "plain", adds unadapted_label or plain_label, and ``issue`` what is wrong with a
-    document.
-    """
-    own = set(table.style.kept or table.columns)
-
-    def free(name: str) -> str:
-        while name in own:
-            name = OURS + name
-        own.add(name)
-        return name
-
-    label, confidence = filled or free("label"), free("confidence")
-    of_class = [free(f"p_{one}") for one in classes]
-    last = [
-        free(name) if wanted else None
-        for name, wanted in ((f"{reference}_label", reference), ("issue", issue))
-    ]
-    return LabelColumns(label, confidence, of_class, type(classes[0]), *last)
-
-
-def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:
-    """Describe which columns got another name; None if none did."""
-    renamed = [name for name in columns.types if name.startswith(OURS)]
-    if not renamed:
-        return None
-    theirs = ", ".join(repr(name.removeprefix(OURS)) for name in renamed)
-    has, kept = (
-        (f"a {theirs} column", "as is")
-        if len(renamed) == 1
-        else (f"the columns {theirs}", "as they are")
-    )
-    names = ", ".join(map(repr, renamed))
-    return f"{table.name} already has {has}: kept {kept}. Predictions go to {names}."
-
-
-def own_labels_in_words(table: Table, column: str) -> str:
-    """Describe what can be done with the labels that a target has already."""
-    score = f"To score against the labels of {table.name}: --truth {shlex.quote(column)}."
-    return f"{score} To learn from them: add these rows to a source."
