@@ -378,7 +378,7 @@ def test_bad_targets():
 
 
 def test_predict_before_fit():
-    with pytest.raises(NotFittedError, match="call fit first"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         make().predict(X)
 
 

@@ -432,7 +432,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels of documents; target documents keep the label of the fit."""
-        labels: NDArray[Any] = self.classes_[choose_classes(self._score(self._read(X)))]
+        scores = self._score(self._read(X))
+        labels: NDArray[Any] = self.classes_[choose_classes(scores)]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
