@@ -157,7 +157,8 @@ def fill_standard_files() -> None:
 
 def labelled_in_words(found: dict[str, Any]) -> str:
     """Return the number of documents with and without a label, in words."""
-    n, left = sum(found["labels"].values()), found.get("abstained", 0)
+    n = sum(found["labels"].values())
+    left = found.get("abstained", 0)
     return (
         f"{n} of {n + left} documents labelled ({left} left without a label)"
         if left

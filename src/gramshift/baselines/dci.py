@@ -76,7 +76,8 @@ class DCI(Baseline):
         seen = weigh(theirs, inverse)
         profiles, new = (describe_words(part, pivots) for part in (features, seen))
         profiles[pivots] = new[pivots] = (profiles[pivots] + new[pivots]) / 2
-        features, seen = normalize(features @ profiles), normalize(seen @ new)
+        features = normalize(features @ profiles)
+        seen = normalize(seen @ new)
         known = document_frequency(theirs) > 0
         state = _keep(words, inverse, known) | {
             "profiles": new[known],

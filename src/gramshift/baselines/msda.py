@@ -66,7 +66,9 @@ class MSDA(Baseline):
         )
         chosen = largest(document_frequency(counts).astype(float), self.n_words)
         present = binary(counts[:, chosen])
-        hidden, parts, layers = present, [present[: len(source)]], []
+        hidden = present
+        parts = [present[: len(source)]]
+        layers = []
         for _ in range(self.n_layers if self.adapt else 0):
             layers.append(denoise(hidden, self.noise))
             hidden = restore(hidden, layers[-1])
@@ -87,7 +89,8 @@ def denoise(rows: Any, noise: float) -> Floats:
     A constant 1 is added to the rows and never deleted. The expectations are in closed form: two
     different values are both kept with probability (1 - noise) squared.
     """
-    products, sums = rows.T @ rows, np.asarray(rows.sum(axis=0)).ravel()
+    products = rows.T @ rows
+    sums = np.asarray(rows.sum(axis=0)).ravel()
     products = products.toarray() if sparse.issparse(products) else products
     products = np.block([[products, sums[:, None]], [sums, np.array([rows.shape[0]])]])
     kept = np.append(np.full(rows.shape[1], 1 - noise), 1.0)

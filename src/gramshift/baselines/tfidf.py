@@ -94,7 +94,8 @@ class TfidfCharacters(Baseline):
         ngrams, counts = find_characters(source, self.ngram_range)
         shared = document_frequency(counts) > 1
         if shared.any():  # most n-grams are in one document only
-            ngrams, counts = [ngrams[i] for i in np.flatnonzero(shared)], counts[:, shared]
+            ngrams = [ngrams[i] for i in np.flatnonzero(shared)]
+            counts = counts[:, shared]
         inverse = inverse_frequency(counts)
         return {
             "ngrams": ngrams,

@@ -203,7 +203,8 @@ def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
     """
     n_second = round(share * len(scores) * float(np.mean(codes == 1)))
     n_first = round(share * len(scores)) - n_second
-    order, known = np.argsort(-scores, kind="stable"), np.full(len(scores), -1, np.intp)
+    order = np.argsort(-scores, kind="stable")
+    known = np.full(len(scores), -1, np.intp)
     known[order[: max(n_second, 1)]] = 1
     known[order[-max(n_first, 1) :]] = 0
     return known

@@ -127,7 +127,8 @@ class Machine:
     """A support vector machine on a kernel matrix; each solution starts from the previous one."""
 
     def __init__(self, gram: Floats) -> None:
-        self.gram, self.weights = np.ascontiguousarray(gram), np.zeros(len(gram))
+        self.gram = np.ascontiguousarray(gram)
+        self.weights = np.zeros(len(gram))
 
     def solve(self, signs: Floats, most: Floats) -> tuple[Floats, float]:
         """Return signed weights, bounded by ``most``, and the threshold.

@@ -105,7 +105,8 @@ def answers_to_csv(found: Comparison) -> str:
 def _answer_lines(found: Comparison) -> Iterator[list[Any]]:
     names = found.data.classes
     for case, several in zip(found.cases, found.answers, strict=True):
-        truth, ends = found.data.truth(case).tolist(), (" + ".join(case.source), case.target)
+        truth = found.data.truth(case).tolist()
+        ends = (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
             for row, code, label, confidence in zip(

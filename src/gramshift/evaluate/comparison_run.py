@@ -71,7 +71,8 @@ class ComparisonPlan:
         self, case: Case, method: str, kept: ResultStore | None, n_jobs: int | None
     ) -> tuple[MethodAnswers, bool]:
         """Return the answers of a method to a case, and True if they were kept."""
-        row, documents = METHODS[method], self.data.fingerprint(case)
+        row = METHODS[method]
+        documents = self.data.fingerprint(case)
         name = f"{documents}-{method}{'-source-only' if self.source_only else ''}"
         key = {
             "documents": documents,

@@ -89,7 +89,8 @@ def _make_table(rows: list[Row], kind: str, settings: list[Setting], fields: str
         cells = []
         for name in names:
             row = found[method, kernel, name]
-            ours, star = row["accuracy"], "*" if row["significant"] else ""
+            ours = row["accuracy"]
+            star = "*" if row["significant"] else ""
             cells.append(show_cell(row["published"], ours, is_best=ours == best[name], more=star))
         lines.append([_label(rows, method, kernel), *cells])
     title = {"multi": "Several sources", "single": "One source"}[kind]

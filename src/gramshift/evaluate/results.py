@@ -117,10 +117,8 @@ def make_rows(
             "seconds": round(one.seconds, 3),
         }
         if rival is not None and cell != rival:
-            row["p_value"], row["against"] = (
-                mcnemar(right[cell], right[rival]),
-                f"{rival[2]} {rival[1]}",
-            )
+            row["p_value"] = mcnemar(right[cell], right[rival])
+            row["against"] = f"{rival[2]} {rival[1]}"
             row["significant"] = (
                 correct > int(right[rival].sum()) and row["p_value"] < SIGNIFICANCE_LEVEL
             )

@@ -183,7 +183,8 @@ class ClusterBootstrap:
             for draw in range(size):
                 for target, n in self._sizes.items():
                     counts[target][draw] = np.bincount(generator.integers(0, n, n), minlength=n)
-            sums, cases = np.zeros((size, len(several))), np.zeros((size, 1))
+            sums = np.zeros((size, len(several)))
+            cases = np.zeros((size, 1))
             for place, (some, target) in enumerate(self._cases):
                 found = np.stack([values[place] for values in several], axis=1)
                 times = counts[target][:, some]
@@ -215,11 +216,9 @@ def differs(drawn: Floats) -> float:
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted by Holm-Bonferroni."""
-    order, result, largest = (
-        sorted(range(len(p_values)), key=lambda i: p_values[i]),
-        [0.0] * len(p_values),
-        0.0,
-    )
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    result = [0.0] * len(p_values)
+    largest = 0.0
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         result[place] = largest

@@ -40,7 +40,8 @@ class SharedNGrams(Kernel):
 
     def fill_below(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """Sum up the lists and the bits that the rows of the tile refer to."""
-        index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
+        index = self.index
+        area = (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
         add_lists(
@@ -119,7 +120,8 @@ def build_incidence(
 
     ``check_size`` receives the bytes of the result before they are allocated, and may raise.
     """
-    parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
+    parts = find_shared(ngrams, kind="presence", run=run)
+    n_docs = ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_INDEX:
         raise InputError(
@@ -153,7 +155,8 @@ class WeightedNGrams(Kernel):
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
         """Add the weights of the features that rows and columns share."""
-        found, area = self.incidence, (rows.start, rows.stop, cols.start, cols.stop)
+        found = self.incidence
+        area = (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0.0
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
         add_weighted(

@@ -94,7 +94,8 @@ def compute_gram(
         work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
         fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
         runtime.run(fill, work, stage="gram", n_threads=plan.n_threads)
-    size, seconds = size_in_words(8 * shape[0] * shape[1]), time.perf_counter() - begun
+    size = size_in_words(8 * shape[0] * shape[1])
+    seconds = time.perf_counter() - begun
     log.info("%s %s: %s in %d tiles, %.2f s", title, kind, size, len(work), seconds)
     return gram if out is None else np.load(out, mmap_mode="r")
 

@@ -74,10 +74,8 @@ class KernelSpec:
             else Corpus(as_documents(documents))
         )
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = (
-            self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])),
-            len(rows),
-        )
+        texts = self.prepare(rows if columns is None else Corpus([*rows.texts, *columns]))
+        n_rows = len(rows)
         return compute_gram(
             texts[:n_rows],
             None if columns is None else texts[n_rows:],
@@ -287,6 +285,8 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.transformer_tags = "transformer", TransformerTags()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.estimator_type = "transformer"
+        tags.transformer_tags = TransformerTags()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
         return tags

@@ -111,7 +111,8 @@ def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> floa
 def prepare_subsequence(job: Job) -> Subsequence:
     """Prepare the kernel, or raise an error if its values do not fit into a double."""
     texts, (lo, hi), decay = job.texts, job.ngram_range, float(job.parameters["decay"])
-    longest, factor = int(texts.lengths.max(initial=0)), 1.0 if job.normalize else decay ** (2 * lo)
+    longest = int(texts.lengths.max(initial=0))
+    factor = 1.0 if job.normalize else decay ** (2 * lo)
     if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(MAX_VALUE):
         raise InputError(
             f"ngram_range={lo, hi} with decay={decay:g}: a document of {longest} characters can "

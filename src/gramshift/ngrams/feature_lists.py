@@ -93,7 +93,8 @@ class Chunk(HoldsArrays):
         The weight of a feature that one chosen document has is added to its ``own`` value.
         ``totals`` are 0, before and after.
         """
-        starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
+        starts = np.empty(self.n_features + 1, np.int64)
+        kept = np.empty(self.n_features)
         added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
         docs = np.empty(self.docs.size, np.uint32)
         n = nesting.narrow_lists(
@@ -192,7 +193,8 @@ class FeatureLists(HoldsArrays):
     ) -> Floats:
         """Return X' vectors, the sums over the documents of all features, or of some, ascending."""
         chosen = np.arange(self.n_features) if features is None else features
-        vectors, bounds = np.ascontiguousarray(vectors), np.searchsorted(chosen, self._firsts)
+        vectors = np.ascontiguousarray(vectors)
+        bounds = np.searchsorted(chosen, self._firsts)
         out = np.empty((len(chosen), vectors.shape[1]))
 
         def gather(group: range) -> list[None]:
@@ -206,11 +208,9 @@ class FeatureLists(HoldsArrays):
 
     def rows(self, weights: Floats, documents: Array, others: Array) -> Floats:
         """Return some rows and columns of X diag(weights) X'; in any order, but without repeats."""
-        out, row_of, column_of = (
-            np.zeros((len(documents), len(others))),
-            self._number(documents),
-            self._number(others),
-        )
+        out = np.zeros((len(documents), len(others)))
+        row_of = self._number(documents)
+        column_of = self._number(others)
         seen = np.full(self.n_docs, -1, np.int64)
         for number, chunk in enumerate(self.chunks):
             chunk.add_rows(
@@ -284,10 +284,8 @@ def arrange(starts: Array, added: Array, docs: Array, up: Array) -> Chunk:
     """Cut features into blocks, and order the lists of each block."""
     ends = np.empty(up.size, np.int64)
     ends = ends[: nesting.cut_blocks(up, ends)].copy()
-    n_lists, n_entries = (
-        int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)),
-        int(starts[-1] - starts[0]),
-    )
+    n_lists = int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added))
+    n_entries = int(starts[-1] - starts[0])
     list_ends, list_starts = np.empty((ends.size, 2), np.int64), np.empty(n_lists + 1, np.int64)
     owners, parents, new_docs = (
         np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries)
@@ -350,7 +348,8 @@ def _nest_shard(
 ) -> tuple[dict[str, Any], Array]:
     """Return the arrays of one shard by name, and the n-grams that each document alone has."""
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
-    docs, unshared = shard.docs(), np.zeros(texts.n_docs, np.int64)
+    docs = shard.docs()
+    unshared = np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(
         docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared
     )

@@ -112,7 +112,8 @@ def find_shared(
     texts, limits = ngrams.texts, ngrams.limits
 
     def find_in_shard(shard: SortedShard) -> SharedSets:
-        docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
+        docs = shard.docs()
+        self_values = np.zeros(texts.n_docs, np.int64)
         runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
         found = shard.runs(limits[0])
         lengths = found[:, 1] - found[:, 0]

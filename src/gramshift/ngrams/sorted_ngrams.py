@@ -116,7 +116,8 @@ class SortedNGrams:
 
     def map(self, read: Callable[[SortedShard], T], *, run: Run = run_serially) -> list[T]:
         """Return the results of ``read`` for each shard, in order."""
-        places, longest = DocumentPlaces.of_texts(self.texts), self.limits[1]
+        places = DocumentPlaces.of_texts(self.texts)
+        longest = self.limits[1]
 
         def sort_and_read(shard: tuple[int, Array, Array]) -> T:
             n_before, positions, keys = shard
@@ -148,7 +149,8 @@ def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int,
     cuts = np.searchsorted(texts.bounds, np.linspace(0, texts.codes.size, min(8, n_shards) + 1))
     cuts[0], cuts[-1] = 0, texts.n_docs
     chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
-    bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
+    bits = texts.n_chars.bit_length()
+    size = min(high, block_width(texts))
 
     def scatter(
         first_shard: int,

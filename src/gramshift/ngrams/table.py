@@ -152,10 +152,8 @@ class NGramTable(HoldsArrays):
             if less is None
             else np.ascontiguousarray(less, np.float64)
         )
-        weights, out = (
-            np.ascontiguousarray(weights, np.float64),
-            np.zeros((texts.codes.size, coefficients.shape[1])),
-        )
+        weights = np.ascontiguousarray(weights, np.float64)
+        out = np.zeros((texts.codes.size, coefficients.shape[1]))
 
         def work(docs: tuple[int, int]) -> None:
             table.spread_documents(*self._walk(texts, docs), weights, coefficients, less, out)
@@ -214,7 +212,8 @@ def build_table(
         np.ascontiguousarray(a, t)
         for a, t in ((places, np.uint32), (longest, np.int64), (times, np.int64))
     )
-    bits, width = max(1, texts.n_chars.bit_length()), block_width(texts)
+    bits = max(1, texts.n_chars.bit_length())
+    width = block_width(texts)
     order = np.arange(places.size, dtype=np.uint32)
     for skip in range((int(longest.max(initial=1)) - 1) // width * width, -1, -width):
         keys = np.empty(order.size, np.uint64)
@@ -233,7 +232,8 @@ def build_table(
     table.grow_trie(*features, parents, characters, numbers)
     used = np.zeros(texts.n_chars + 1, np.bool_)
     used[characters[1:]] = True
-    alphabet, renumbered = texts.alphabet[used[1:]], np.cumsum(used, dtype=np.uint32)
+    alphabet = texts.alphabet[used[1:]]
+    renumbered = np.cumsum(used, dtype=np.uint32)
     return NGramTable(parents, renumbered[characters], numbers, alphabet, ngram_range, places.size)
 
 

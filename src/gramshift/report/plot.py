@@ -114,7 +114,9 @@ def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -
         ax.figure.set_figheight(max(ax.figure.get_figheight(), needed))
     else:
         n, font_size = _fit_into(ax, found, n, font_size)
-    place, places, names = 0, [], []
+    place = 0
+    places = []
+    names = []
     for code, (label, strongest) in enumerate(found.items()):
         for number, (text, weight) in enumerate(strongest[:n]):
             name = None if number else _shorten_label(str(label))

@@ -56,7 +56,8 @@ def open_input(name: str) -> Iterator[InputFile]:
     if is_url(name):
         system, path = locate(name)
         with naming_url(name):
-            size, found = int(system.size(path) or 0), system.open(path, "rb")
+            size = int(system.size(path) or 0)
+            found = system.open(path, "rb")
         with io.BufferedReader(found) as raw, _decompressed(raw, name) as file:
             yield InputFile(name, file, raw, size)
         return

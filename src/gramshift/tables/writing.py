@@ -176,7 +176,8 @@ class JsonWriter(Writer):
 
     def write(self, part: TablePart, added: NewColumns) -> None:
         """Write the rows of a part as objects."""
-        is_jsonl, names = isinstance(part.native, list), added.keys()
+        is_jsonl = isinstance(part.native, list)
+        names = added.keys()
         for number, row in enumerate(part.rows):
             new = {name: values[number] for name, values in added.items()}
             if self._style.kept is not None:

@@ -59,7 +59,8 @@ def encode(
     """
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=bounds[1:])
-    codes, parts = np.empty(bounds[-1], np.uint32), range(0, len(texts), batch_texts)
+    codes = np.empty(bounds[-1], np.uint32)
+    parts = range(0, len(texts), batch_texts)
     slices = [slice(bounds[first], bounds[min(first + batch_texts, len(texts))]) for first in parts]
     for first, part in zip(parts, slices, strict=True):
         codes[part] = code_points(texts[first : first + batch_texts])

@@ -90,7 +90,8 @@ def _align_words(text: str, steps: TextSteps) -> Aligned | None:
     """
     if steps != TextSteps() or len(text.lower()) != len(text):
         return None
-    prepared, first = " ".join(text.lower().split()), len(text) - len(text.lstrip())
+    prepared = " ".join(text.lower().split())
+    first = len(text) - len(text.lstrip())
     if len(prepared) == len(text.strip()):
         last = first + len(prepared)
         return Aligned(prepared, range(first, last), range(first + 1, last + 1))

@@ -101,7 +101,8 @@ class _Replacements(dict[int, str]):
 
     @staticmethod
     def _find(char: str) -> str:
-        category, char = unicodedata.category(char), ASCII_EQUIVALENTS.get(char, char)
+        category = unicodedata.category(char)
+        char = ASCII_EQUIVALENTS.get(char, char)
         if char in SEPARATORS or char in INVISIBLE or char.isspace():
             return " "
         is_unspaced = category[0] in "LMN" and UNSPACED.match(char)
