@@ -119,8 +119,9 @@ def test_the_architecture_page_names_existing_modules_and_shows_the_fit():
     text = (DOCS / "architecture.md").read_text()
     source = DOCS.parent / "src" / "gramshift"
     folders = {path.name for path in source.iterdir() if path.is_dir()}
-    paths = [name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text)]
-    names = [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if not name.endswith(".py")]
+    paths = re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
+    names = re.findall(r"`([a-z_]+(?:\.\w+)+)`", text)
+    names = [name for name in names if not name.endswith(".py")]
     for name in paths:
         root = source if name.split("/")[0] in folders else DOCS.parent
         assert (root / name).exists(), name

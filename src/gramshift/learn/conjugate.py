@@ -61,6 +61,7 @@ class Sketch:
         self._outside = self._factors.max(initial=1 / (1 + alpha))
 
     def __call__(self, vectors: Floats) -> Floats:
+        """Return the vectors multiplied by the preconditioner."""
         along = self._basis.T @ vectors
         result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (
             vectors - self._basis @ along
@@ -69,6 +70,7 @@ class Sketch:
 
 
 def column_dots(a: Floats, b: Floats) -> Floats:
+    """Return the inner product of each column of a with that of b."""
     result: Floats = np.einsum("ij,ij->j", a, b)
     return result
 

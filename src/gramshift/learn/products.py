@@ -43,6 +43,7 @@ class ProductsByNeed:
         return self._means[rows, None]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
+        """Return the lower triangle of R R' of these documents, source first."""
         n_source, added = self.n_source, self._describe(rows[self.n_source :])
         products = np.empty((len(rows), len(rows)), np.float32)
         if self._square is None:
@@ -127,4 +128,5 @@ class ChosenProducts:
         return self._directions[rows]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
+        """Return the products of these documents."""
         return np.take(self._matrix[rows], rows, axis=1)

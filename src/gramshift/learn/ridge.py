@@ -65,6 +65,7 @@ class Merged:
     group: Rows
 
     def mean(self, targets: Floats) -> Floats:
+        """Return the mean target of each group of copies."""
         total = np.zeros((len(self.rows), targets.shape[1]))
         np.add.at(total, self.group, targets)
         return total / self.counts[:, None]
@@ -91,12 +92,16 @@ class KernelRidgeSolver:
         steps: int = STEPS,
         few: int = FEW,
     ) -> None:
-        """``steps``: conjugate-gradient steps before double precision takes over.
+        """Prepare the solver.
 
-        ``few``: up to this many documents, held-out scores are computed in double precision.
+        After ``steps`` conjugate-gradient steps, double precision takes over. Up to ``few``
+        documents, held-out scores are computed in double precision.
         """
-        self._steps, self._few = steps, few
-        self.documents, self.alpha, self.bias = documents, alpha, bias
+        self._steps = steps
+        self._few = few
+        self.documents = documents
+        self.alpha = alpha
+        self.bias = bias
         self._progress = progress or (lambda *_: None)
         self._originals = documents.originals
         distinct = _distinct(self._originals[source])

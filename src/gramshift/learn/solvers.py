@@ -116,6 +116,7 @@ class DiscriminantSolver:
 
 
 def code_groups(targets: Floats) -> Floats:
+    """Return n / n_class for the documents of each class, and -n / n_rest for all others."""
     positive = targets > 0
     n, sizes = len(targets), positive.sum(axis=0)
     coded: Floats = np.where(positive, n / np.maximum(sizes, 1), -n / np.maximum(n - sizes, 1))

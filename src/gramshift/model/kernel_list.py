@@ -33,6 +33,7 @@ class RowsKernel:
     """The cosine of rows of numbers, such as embeddings; a row of zeros is similar to none."""
 
     def __call__(self, rows: Any, others: Any) -> Floats:
+        """Return the cosine of each row with each of the others."""
         if not isinstance(rows, np.ndarray):
             raise InputTypeError(
                 "kernel='rows' takes rows of numbers, such as embeddings of the documents, and not "

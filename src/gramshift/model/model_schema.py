@@ -1,6 +1,6 @@
 """The contents of model files, and the checks of every part before anything is made of it.
 
-Compiled code trusts the arrays that it is given, so their types, shapes and values are checked here.
+Compiled code trusts its arrays, so their types, shapes and values are checked here.
 """
 
 import math

@@ -271,7 +271,7 @@ def _read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
 
 
 def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) -> dict[str, Any]:
-    """Return what a fit has found out beyond labels and probabilities, as arguments of ``FitResult``."""
+    """Return the findings of a fit beyond labels and probabilities, as arguments of a result."""
     if head["n_unlabelled"] >= max(1, n_target) or head["n_blank"] > n_target:
         raise ValueError("it counts more documents than it has")
     target = set(range(len(labelled) + n_target)).difference(labelled)
