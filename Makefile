@@ -9,8 +9,8 @@ MORE = data or browser or cluster or altered or bench
 
 # compiled code that checks every index, kept apart from the fast one
 BOUNDS = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds
-# the leaves with random texts, and the readers of model files
-GUARDED = tests/test_leaf.py tests/ngrams tests/kernels tests/learn tests/model/test_files.py tests/model/test_door.py
+# compiled code with random texts, and the readers of model files
+GUARDED = tests/test_compiling.py tests/ngrams tests/kernels tests/learn tests/model/test_files.py tests/model/test_door.py
 
 .PHONY: demo test test-fast test-all test-bounds lint types docs clean
 

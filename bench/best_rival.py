@@ -18,10 +18,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from bench.corpus import Texts, normalise
 from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import softmax
+from gramshift.learn.class_proportions import measure_drift
+from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.learn.ridge import Coefficients
 from gramshift.learn.rounds import ESTIMATED, Schedule, fit_rounds
-from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import measure_drift
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.settings import MIN_TARGET, PRESETS
 from gramshift.runtime import Runtime

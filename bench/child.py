@@ -133,9 +133,9 @@ def settings(texts: list[str]) -> dict[str, float]:
     import numpy as np
 
     import gramshift
+    from gramshift.evaluate.paper_stages import run_stages
     from gramshift.evaluate.protocol import GROUPS
     from gramshift.evaluate.results import StackedReviews
-    from gramshift.evaluate.stages import run_stages
 
     codes, watch = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2, Watch()
     with watch:

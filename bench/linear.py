@@ -28,7 +28,7 @@ from bench.corpus import (
 )
 from bench.machine import machine_lines, peak_bytes, say, table
 from bench.rivals import MismatchError
-from gramshift.commands.workers import open_workers
+from gramshift.commands.label.workers import open_workers
 from gramshift.memory import free_memory
 
 RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"

@@ -80,9 +80,9 @@ def rows(n: int, letters: str) -> Any:
 def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> dict[str, Any]:
     """Raise an error if our scores of that setting are not the rival's."""
     import gramshift as gs
+    from gramshift.evaluate.paper_stages import run_stages
     from gramshift.evaluate.protocol import parse_settings
     from gramshift.evaluate.results import StackedReviews
-    from gramshift.evaluate.stages import run_stages
 
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
     (outcomes,) = run_stages(

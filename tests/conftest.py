@@ -51,12 +51,12 @@ BY_FIXTURE = {
 
 
 def pytest_configure(config):
-    """Compile the leaves once, before workers would do so in parallel."""
+    """Compile all loops once, before workers would do so in parallel."""
     if not WORKER and config.getoption("numprocesses", None):
         import gramshift
 
         folder = Path(gramshift.__file__).parent
-        for path in sorted(folder.glob("*/leaves/[a-z]*.py")):
+        for path in sorted(folder.glob("*/compiled/[a-z]*.py")):
             import_module(".".join(path.relative_to(folder.parent).with_suffix("").parts))
 
 
@@ -123,7 +123,7 @@ def cluster():
     import distributed
 
     from cluster_tasks import dask_keys
-    from gramshift.commands.workers import open_workers
+    from gramshift.commands.label.workers import open_workers
 
     assert distributed  # its import sets the configuration that is changed here
     patience = {

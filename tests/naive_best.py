@@ -10,13 +10,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from gramshift.learn.decisions import (
-    MIN_SLOPE_DOCUMENTS,
-    WEIGHT_FIRST_ROUND,
-    WEIGHT_OWN_SCORE,
-)
-from gramshift.learn.rounds import MAX_GROWTH
-from gramshift.learn.shares import (
+from gramshift.learn.class_proportions import (
     ERROR_TOLERANCE,
     EVIDENCE_POWER,
     GUARDED_ERROR,
@@ -27,6 +21,12 @@ from gramshift.learn.shares import (
     PRIOR_DOCUMENTS,
     SHRINKAGE,
 )
+from gramshift.learn.decisions import (
+    MIN_SLOPE_DOCUMENTS,
+    WEIGHT_FIRST_ROUND,
+    WEIGHT_OWN_SCORE,
+)
+from gramshift.learn.rounds import MAX_GROWTH
 from naive import ngrams, prepare, surprise, words
 
 TINY = 1e-9  # the least probability whose logarithm is asked for

@@ -27,17 +27,17 @@ def test_the_version_is_the_one_that_is_installed():
     assert metadata.version("gramshift") == gramshift.__version__
 
 
-def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
-    paths = sorted(SOURCE.glob("*/leaves/[a-z]*.py"))
+def test_every_compiled_function_is_cached_on_disk_and_needs_no_gil():
+    paths = sorted(SOURCE.glob("*/compiled/[a-z]*.py"))
     assert len(paths) > 10
     for path in paths:
         module = import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
-        leaves = [value for value in vars(module).values() if hasattr(value, "signatures")]
-        assert leaves
-        for leaf in leaves:
-            assert leaf.signatures
-            assert leaf.targetoptions["nogil"]
-            assert leaf.stats.cache_path
+        functions = [value for value in vars(module).values() if hasattr(value, "signatures")]
+        assert functions
+        for function in functions:
+            assert function.signatures
+            assert function.targetoptions["nogil"]
+            assert function.stats.cache_path
 
 
 def test_doctests():

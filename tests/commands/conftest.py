@@ -1,7 +1,7 @@
 import pytest
 
-from gramshift.commands import labelling
-from gramshift.commands.classify import sampling
+from gramshift.commands.classify import large_target
+from gramshift.commands.label import one_file
 from small_demo import load_demo
 from small_tables import write_csv
 
@@ -29,7 +29,7 @@ def read_rows(monkeypatch):
     """Return a function that sets how many rows are read at a time."""
 
     def read_rows(number):
-        monkeypatch.setattr(labelling, "MAX_ROWS", number)
-        monkeypatch.setattr(sampling, "MAX_ROWS", number)
+        monkeypatch.setattr(one_file, "MAX_ROWS", number)
+        monkeypatch.setattr(large_target, "MAX_ROWS", number)
 
     return read_rows

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files, labelling
-from gramshift.commands.classify import sampling
+from gramshift.commands.classify import large_target
+from gramshift.commands.classify.large_target import SEED
 from gramshift.commands.classify.options import gather_options
+from gramshift.commands.classify.reservoir import Reservoir
 from gramshift.commands.classify.run import classify
-from gramshift.commands.classify.sampling import SEED
-from gramshift.text.reservoir import Reservoir
+from gramshift.commands.label import many_files, one_file
 from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 
@@ -157,7 +157,7 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
     run = options(target=["parts"], output="labels/", save="m.gramshift")
 
     def die():
-        write, left = label_files.write_record, 2
+        write, left = many_files.write_record, 2
 
         def write_and_die(*arguments):
             nonlocal left
@@ -166,7 +166,7 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        label_files.write_record = write_and_die  # in the fork alone
+        many_files.write_record = write_and_die  # in the fork alone
         classify(run, say=quietly)
 
     assert die_in_a_fork(die) == -9
@@ -207,7 +207,7 @@ def test_a_folder_of_labels_is_not_replaced_unasked(gramshift, files):
 
 def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
     """Read it once to draw and once to label, never more than MAX_ROWS rows at a time."""
-    asked, most, open_table = [], 0, sampling.open_table
+    asked, most, open_table = [], 0, large_target.open_table
 
     class Watched:
         def __init__(self, opened):
@@ -230,7 +230,7 @@ def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
         def __exit__(self, *about):
             return self.opened.__exit__(*about)
 
-    for module in (sampling, labelling):
+    for module in (large_target, one_file):
         monkeypatch.setattr(
             module, "open_table", lambda *given, **more: Watched(open_table(*given, **more))
         )

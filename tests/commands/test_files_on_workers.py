@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.label_on_workers import label_on_worker, load_shared
-from gramshift.commands.labelling import LabelOptions
+from gramshift.commands.label.on_workers import label_on_worker, load_shared
+from gramshift.commands.label.one_file import LabelOptions
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
 from small_demo import load_demo

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files
-from gramshift.commands.label_records import check_finished, write_record
-from gramshift.commands.labelling import label_table
+from gramshift.commands.label import many_files
+from gramshift.commands.label.one_file import label_table
+from gramshift.commands.label.records import check_finished, write_record
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
 from gramshift.errors import MissingPackageError
@@ -361,7 +361,7 @@ def test_killed_at_the_worst_moment_it_goes_on(model, expected, read_rows):
     """Kill it twice after a record is written and before the file appears."""
 
     def label_until(left):
-        write = label_files.write_record
+        write = many_files.write_record
 
         def write_and_die(*arguments):
             nonlocal left
@@ -370,7 +370,7 @@ def test_killed_at_the_worst_moment_it_goes_on(model, expected, read_rows):
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        label_files.write_record = write_and_die  # in the fork alone
+        many_files.write_record = write_and_die  # in the fork alone
         predict(model, "parts", "labels/")
 
     read_rows(7)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.labelling import MAX_ROWS
+from gramshift.commands.label.one_file import MAX_ROWS
 from gramshift.commands.predict import predict
 from gramshift.model.settings import PRESETS
 from small_demo import load_demo

@@ -21,8 +21,8 @@ import pytest
 import cluster_tasks
 import gramshift
 from cluster_tasks import dask_keys
-from gramshift.commands import workers
-from gramshift.commands.workers import find_statuses, open_workers, run_tasks
+from gramshift.commands.label import workers
+from gramshift.commands.label.workers import find_statuses, open_workers, run_tasks
 
 PATH = os.pathsep.join(
     [str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)]
@@ -131,7 +131,7 @@ def test_nothing_is_left_behind(temporary):
 
 SCRIPT = """
 import os
-from gramshift.commands.workers import open_workers, run_tasks
+from gramshift.commands.label.workers import open_workers, run_tasks
 import cluster_tasks
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ import pytest
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.datasets import reviews as sentiment
+from gramshift.evaluate.paper_stages import run_stages
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import OutcomeStore, reproduce, run_on_texts
 from gramshift.evaluate.result_tables import make_tables, to_markdown
 from gramshift.evaluate.results import Outcome, StackedReviews, make_means, make_rows
-from gramshift.evaluate.stages import run_stages
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from naive_algorithm import transductive_kernel_algorithm

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gramshift.kernels.leaves.bits import (
+from gramshift.kernels.compiled.bits import (
     BLOCK,
     CAPACITY,
     PLANES,

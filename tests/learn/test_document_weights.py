@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from gramshift.learn.linear import LinearRidge, NGramFeatures, NGramFeaturesPart
-from gramshift.learn.selection import one_versus_all
+from gramshift.learn.pseudo_labels import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
 from gramshift.ngrams.sorted_ngrams import SortedNGrams, run_serially
 from gramshift.text.encode import encode

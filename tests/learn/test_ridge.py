@@ -11,8 +11,8 @@ from gramshift.learn import ridge
 from gramshift.learn.features import KernelFeatures
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import ProductsByNeed, SharedProducts
+from gramshift.learn.pseudo_labels import one_versus_all
 from gramshift.learn.ridge import KernelRidgeSolver, SingularKernelError
-from gramshift.learn.selection import one_versus_all
 from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
 from gramshift.parallel import ONE_BLAS_THREAD
 from small_demo import load_demo

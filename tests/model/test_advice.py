@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.learn.shares import proportions_matter
+from gramshift.learn.class_proportions import proportions_matter
 from gramshift.model.advice import (
     Advice,
     FitSummary,

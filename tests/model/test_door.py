@@ -334,7 +334,7 @@ def test_coefficients_that_are_not_one_per_text_are_refused(files, tmp_path, row
 
 
 def test_a_product_with_too_few_vectors_is_an_error():
-    """The leaf believes that there are enough."""
+    """Compiled code trusts that there are enough."""
     features = KernelFeatures(np.ones((3, 50)), np.ones(3), np.ones(50), True)
     with pytest.raises(ValueError, match="vectors of 20 numbers for descriptions of 50"):
         features.multiply(np.ones((20, 2)))

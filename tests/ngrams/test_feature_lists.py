@@ -11,6 +11,7 @@ from scipy import sparse
 
 import naive
 from conftest import examples, texts
+from gramshift.ngrams.compiled.nesting import BLOCK_FEATURES, MAX_LENGTH_CLASS, SORTED_SHARE
 from gramshift.ngrams.feature_lists import (
     CHUNK_ENTRIES,
     MAX_RESULT_CELLS,
@@ -20,7 +21,6 @@ from gramshift.ngrams.feature_lists import (
     arrange_in_chunks,
     build_lists,
 )
-from gramshift.ngrams.leaves.nesting import BLOCK_FEATURES, MAX_LENGTH_CLASS, SORTED_SHARE
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 from small_demo import load_demo

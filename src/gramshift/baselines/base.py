@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.selection import choose_classes
+from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.model.inputs import gather
 from gramshift.model.labels import encode_labels, is_missing
 from gramshift.text.documents import as_documents

@@ -25,7 +25,7 @@ from gramshift.baselines.word_features import (
 )
 from gramshift.kernels.registry import check_ngram_range
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.selection import choose_by_shares
+from gramshift.learn.pseudo_labels import choose_by_shares
 
 MIN_DOCUMENTS = 2  # that contain a word, for self-training
 

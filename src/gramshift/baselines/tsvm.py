@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.leaves.tsvm import solve_pairs
+from gramshift.baselines.compiled.tsvm import solve_pairs
 from gramshift.baselines.word_features import (
     count_words,
     find_words,

@@ -189,7 +189,7 @@ def classify_command(
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.run import classify
     from gramshift.commands.classify.wording import in_words
-    from gramshift.commands.label_files import describe_bad
+    from gramshift.commands.label.many_files import describe_bad
 
     options = gather_options(given)
     if as_json and options.output == "-":
@@ -249,7 +249,7 @@ def predict_command(
     Example: `gramshift predict --model model.gramshift --input 'parts/*.jsonl' --output labels/`
     """
     given = {name: value for name, value in locals().items() if name not in ("as_json", "more")}
-    from gramshift.commands.label_files import describe_bad
+    from gramshift.commands.label.many_files import describe_bad
     from gramshift.commands.predict import in_words, predict
 
     inputs = [*(input or []), *(more or [])]  # files after the first of --input are arguments

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gramshift.commands.label_files import check_engine, label_files
-from gramshift.commands.labelling import LabelOptions, check_model, label_file, load_model
+from gramshift.commands.label.many_files import check_engine, label_files
+from gramshift.commands.label.one_file import LabelOptions, check_model, label_file, load_model
 from gramshift.commands.outputs import (
     STANDARD,
     check_outputs,

@@ -10,7 +10,7 @@ from gramshift.commands.classify.hand_labels import DRAWN, read_reviewed
 from gramshift.commands.classify.label_columns import OURS
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.errors import InputError
-from gramshift.model.choosing import (
+from gramshift.model.documents_to_label import (
     DOUBTFUL,
     RANDOM,
     check_number,

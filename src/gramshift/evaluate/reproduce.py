@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
+from gramshift.evaluate.paper_stages import run_stages
 from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.result_store import ResultStore
 from gramshift.evaluate.result_tables import write_results
@@ -23,7 +24,6 @@ from gramshift.evaluate.results import (
     make_means,
     make_rows,
 )
-from gramshift.evaluate.stages import run_stages
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.kernels.kernel import Floats, Job, Kernel
-from gramshift.kernels.leaves.bits import add_bits, add_transposed
-from gramshift.kernels.leaves.counting import add_lists
-from gramshift.kernels.leaves.weighted import (
+from gramshift.kernels.compiled.bits import add_bits, add_transposed
+from gramshift.kernels.compiled.counting import add_lists
+from gramshift.kernels.compiled.weighted import (
     add_own,
     add_weighted,
     count_groups,
     transpose_features,
 )
+from gramshift.kernels.kernel import Floats, Job, Kernel
 from gramshift.kernels.weighting import Weighting, make_weights
 from gramshift.ngrams.index import MAX_INDEX, NGramIndex, find_shared
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.leaves.counting import normalize_tile
+from gramshift.kernels.compiled.counting import normalize_tile
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams
 from gramshift.text.encode import Encoded

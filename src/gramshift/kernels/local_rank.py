@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.kernels.compiled.local_rank import compare_document
 from gramshift.kernels.kernel import Floats, Job, PairKernel
-from gramshift.kernels.leaves.local_rank import compare_document
-from gramshift.ngrams.leaves.runs import number_shard
+from gramshift.ngrams.compiled.runs import number_shard
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
 from gramshift.text.encode import Encoded
 

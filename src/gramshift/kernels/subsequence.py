@@ -8,8 +8,8 @@ from math import inf, lgamma, log
 import numpy as np
 
 from gramshift.errors import InputError
+from gramshift.kernels.compiled import subsequence as sequences
 from gramshift.kernels.kernel import Floats, Job, PairKernel
-from gramshift.kernels.leaves import subsequence as sequences
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.text.encode import Encoded
 

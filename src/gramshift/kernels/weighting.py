@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.kernels.leaves.weighted import find_association
+from gramshift.kernels.compiled.weighted import find_association
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import ClassProportions
+from gramshift.learn.class_proportions import ClassProportions
+from gramshift.learn.pseudo_labels import choose_classes
 
 Floats = NDArray[np.float64]
 LEAST_SHARE, STEPS, CLOSE = 1e-6, 500, 1e-7

@@ -18,15 +18,15 @@ from gramshift.learn.calibrate import (
     meet_shares,
     softmax,
 )
-from gramshift.learn.ridge import Coefficients
-from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import (
+from gramshift.learn.class_proportions import (
     ClassProportions,
     count_labels,
     estimate_shares,
     proportions_matter,
     revise_shares,
 )
+from gramshift.learn.pseudo_labels import choose_classes
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.training import Trainer
 from gramshift.learn.training_set import Codes, Rows, TrainingSet
 

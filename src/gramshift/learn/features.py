@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.leaves.cells import fill_cells, find_copies, gather_cells, multiply_cells
+from gramshift.learn.compiled.cells import fill_cells, find_copies, gather_cells, multiply_cells
 from gramshift.learn.training_set import Rows
 from gramshift.parallel import run_threads
 
@@ -95,7 +95,7 @@ class KernelFeatures:
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """Return the features of ``rows``, by default of all, times vectors (documents, k)."""
-        if len(vectors) != self.gram.shape[1]:  # the leaf would read beyond them
+        if len(vectors) != self.gram.shape[1]:  # compiled code would read beyond them
             raise ValueError(
                 f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}"
             )

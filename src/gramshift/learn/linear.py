@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import KernelFeatures
+from gramshift.learn.pseudo_labels import N_FOLDS, assign_folds
 from gramshift.learn.ridge import (
     Coefficients,
     KernelRidgeSolver,
@@ -19,7 +20,6 @@ from gramshift.learn.ridge import (
     is_mirrored,
     split_intercepts,
 )
-from gramshift.learn.selection import N_FOLDS, assign_folds
 from gramshift.learn.training_set import Rows
 from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.calibrate import Expected, fit_steepness, measure_accuracy
+from gramshift.learn.class_proportions import ClassProportions
 from gramshift.learn.decisions import (
     Prior,
     RandomLabels,
@@ -21,14 +22,13 @@ from gramshift.learn.decisions import (
     read_first_round,
     unseen_scores,
 )
-from gramshift.learn.ridge import Coefficients
-from gramshift.learn.selection import (
+from gramshift.learn.pseudo_labels import (
     choose_by_shares,
     choose_classes,
     choose_surest,
     one_versus_all,
 )
-from gramshift.learn.shares import ClassProportions
+from gramshift.learn.ridge import Coefficients
 from gramshift.learn.training import FeatureMaker, Trainer
 from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.runtime import Runtime

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from gramshift.errors import InputError
 from gramshift.learn.features import KernelFeatures
+from gramshift.learn.pseudo_labels import assign_folds
 from gramshift.learn.ridge import Coefficients, KernelRidgeSolver, spread_weights
-from gramshift.learn.selection import assign_folds
 from gramshift.learn.training_set import Rows
 from gramshift.parallel import Progress
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.features import Features
+from gramshift.learn.pseudo_labels import choose_classes, one_versus_all
 from gramshift.learn.ridge import Coefficients
-from gramshift.learn.selection import choose_classes, one_versus_all
 from gramshift.learn.solvers import Solver
 from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.runtime import Runtime

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.shares import proportions_matter
+from gramshift.learn.class_proportions import proportions_matter
 from gramshift.model.settings import PLAIN
 from gramshift.model.verdict import (
     MAX_ALIKE,

@@ -17,10 +17,9 @@ from gramshift.errors import FitWarning, InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.selection import choose_classes
+from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
-from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random
 from gramshift.model.corrections import (
     DOMAIN,
     check_corrections,
@@ -33,6 +32,13 @@ from gramshift.model.corrections import (
 )
 from gramshift.model.data_problems import Issues, without_corrected
 from gramshift.model.diagnosis import Comparison, Review, compare_fit, diagnose_fit, find_warnings
+from gramshift.model.documents_to_label import (
+    DOUBTFUL,
+    RANDOM,
+    check_number,
+    choose_doubtful,
+    choose_random,
+)
 from gramshift.model.estimate import Estimate, estimate_fit
 from gramshift.model.explanation import Explanation, explain_text
 from gramshift.model.fit import fit_exact

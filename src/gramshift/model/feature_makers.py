@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
+from gramshift.learn.class_proportions import measure_drift
 from gramshift.learn.features import Features, KernelFeatures, one_over_root
 from gramshift.learn.linear import N_SKETCHED, LinearRidge, NGramFeatures, NGramFeaturesPart
-from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
 from gramshift.learn.training_set import Rows, TrainingSet
 from gramshift.model.kernel_list import KernelList

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.features import Floats, KernelFeatures, one_over_root
+from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.learn.rounds import RoundsOutcome, Schedule, fit_rounds
-from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
 from gramshift.learn.training_set import TrainingSet

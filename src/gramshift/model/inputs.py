@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.kernels.corpus import Corpus
+from gramshift.learn.compiled.cells import find_faults
 from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import KernelFeatures
-from gramshift.learn.leaves.cells import find_faults
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
@@ -313,7 +313,7 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
 
 
 def as_gram(gram: Any) -> NDArray[Any]:
-    """Return an array of int64 or float64 for leaves; the user's own if it is one."""
+    """Return an array of int64 or float64 for compiled code; the user's own if it is one."""
     if hasattr(gram, "toarray"):
         raise InputTypeError("X is sparse; sparse data is not supported, give X.toarray()")
     try:

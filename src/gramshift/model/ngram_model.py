@@ -17,7 +17,7 @@ from gramshift.learn.ridge import Coefficients, is_mirrored
 from gramshift.learn.training_set import TrainingSet
 from gramshift.memory import release_freed_memory
 from gramshift.model.feature_makers import NGramFeatureMaker, weigh_by, weigh_lists
-from gramshift.ngrams.table import NGramTable, build_table
+from gramshift.ngrams.trie import NGramTable, build_table
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import Aligned, TextSteps, align

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, MissingPackageError
-from gramshift.model.choosing import compare_rows, compare_texts
 from gramshift.model.corrections import target_rows
+from gramshift.model.documents_to_label import compare_rows, compare_texts
 from gramshift.model.result import FitResult
 from gramshift.text.documents import as_documents, as_list, digest_of
 

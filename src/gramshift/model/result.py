@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import Expected, agree, softmax
+from gramshift.learn.class_proportions import ClassProportions
 from gramshift.learn.features import KernelFeatures
+from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.learn.rounds import Calibration, Round
-from gramshift.learn.selection import choose_classes
-from gramshift.learn.shares import ClassProportions
 from gramshift.learn.training_set import Codes, TrainingSet
 from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows

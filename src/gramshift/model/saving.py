@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.learn.calibrate import Expected
+from gramshift.learn.class_proportions import ClassProportions
 from gramshift.learn.rounds import Calibration
-from gramshift.learn.shares import ClassProportions
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
@@ -35,7 +35,7 @@ from gramshift.model.model_schema import (
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.result import FitResult, KernelModel
 from gramshift.model.settings import PRESETS, Settings
-from gramshift.ngrams.table import NGramTable
+from gramshift.ngrams.trie import NGramTable
 from gramshift.runtime import Runtime
 from gramshift.text.documents import DIGEST
 from gramshift.text.words import Vocabulary

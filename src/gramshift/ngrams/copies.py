@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.leaves.sketches import sketch
+from gramshift.ngrams.compiled.sketches import sketch
 from gramshift.text.encode import code_points
 
 Hashes = NDArray[np.uint32]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.leaves import lists as leaves
-from gramshift.ngrams.leaves import nesting, runs
+from gramshift.ngrams.compiled import lists as loops
+from gramshift.ngrams.compiled import nesting, runs
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
 
 Array = NDArray[Any]
@@ -31,7 +31,7 @@ Documents of group -1 are not counted.
 
 @dataclass(frozen=True)
 class Chunk(HoldsArrays):
-    """Some of the features, as the arrays described in :mod:`gramshift.ngrams.leaves.lists`."""
+    """Some of the features, as the arrays described in :mod:`gramshift.ngrams.compiled.lists`."""
 
     ends: Array
     list_ends: Array
@@ -57,22 +57,22 @@ class Chunk(HoldsArrays):
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
         """Count the documents of each group that have each feature."""
         counts = np.zeros((n_groups, self.n_features), np.int64)
-        leaves.count_groups(*self._arrays, groups, counts)
+        loops.count_groups(*self._arrays, groups, counts)
         return counts
 
     def gather(self, vectors: Floats) -> Floats:
         """Return X' vectors."""
         sums = np.zeros((self.n_features, vectors.shape[1]))
-        leaves.gather_lists(*self._arrays, vectors, sums)
+        loops.gather_lists(*self._arrays, vectors, sums)
         return sums
 
     def add_own(self, weights: Floats, out: Floats) -> None:
         """Add the diagonal of X diag(weights) X' to ``out``."""
-        leaves.add_own(*self._arrays, weights, np.empty(self._largest + 1), out)
+        loops.add_own(*self._arrays, weights, np.empty(self._largest + 1), out)
 
     def add_product(self, weights: Floats, vectors: Floats, out: Floats) -> None:
         """Add X diag(weights) X' vectors to ``out``, for a matrix of vectors or a single vector."""
-        multiply = leaves.multiply_vector if vectors.ndim == 1 else leaves.multiply_vectors
+        multiply = loops.multiply_vector if vectors.ndim == 1 else loops.multiply_vectors
         sums = np.empty((self._largest + 1, *vectors.shape[1:]))
         multiply(*self._arrays, weights, vectors, sums, out)
 
@@ -83,7 +83,7 @@ class Chunk(HoldsArrays):
 
         ``seen``, a scratch array, holds numbers of features below ``first`` only.
         """
-        leaves.add_rows(*self._arrays, weights, row_of, column_of, seen, first, out)
+        loops.add_rows(*self._arrays, weights, row_of, column_of, seen, first, out)
 
     def narrow(
         self, weights: Floats, numbers: Array, own: Floats, totals: Array

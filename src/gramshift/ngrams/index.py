@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.ngrams.leaves import layout as placing
-from gramshift.ngrams.leaves import runs
+from gramshift.ngrams.compiled import layout as placing
+from gramshift.ngrams.compiled import runs
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
 from gramshift.text.encode import Encoded
 
@@ -24,8 +24,8 @@ class NGramIndex(HoldsArrays):
 
     Columns are documents 0 to n_cols - 1, rows are documents from ``first_row`` on. In a symmetric
     index both are all documents, and a row refers only to the columns before itself.
-    ``self_values`` is the kernel of each document with itself. :mod:`.leaves.layout` describes the
-    other arrays.
+    ``self_values`` is the kernel of each document with itself. The other arrays are described in
+    :mod:`.compiled.layout`.
     """
 
     n_cols: int

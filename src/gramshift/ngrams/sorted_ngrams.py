@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.leaves import runs, sorting
+from gramshift.ngrams.compiled import runs, sorting
 from gramshift.text.encode import Encoded
 
 SHARD_SIZE = 1 << 18  # positions that are sorted at a time

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.model.choosing import DOUBTFUL, RANDOM
+from gramshift.model.documents_to_label import DOUBTFUL, RANDOM
 from gramshift.model.inputs import MIN_RANDOM_LABELS
 from gramshift.tables.columns import check_column, label_in, suggest
 from gramshift.tables.opening import open_table

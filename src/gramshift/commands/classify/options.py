@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from gramshift.commands.label_files import check_engine
+from gramshift.commands.label.many_files import check_engine
 from gramshift.commands.outputs import STANDARD
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE

@@ -14,6 +14,7 @@ from gramshift.commands.classify.label_columns import (
     label_columns,
     own_labels_in_words,
 )
+from gramshift.commands.classify.large_target import classify_sampled
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import (
     Inputs,
@@ -22,7 +23,6 @@ from gramshift.commands.classify.reading import (
     check_written,
     read_inputs,
 )
-from gramshift.commands.classify.sampling import classify_sampled
 from gramshift.commands.outputs import open_output
 from gramshift.errors import InputError
 from gramshift.files import Replacing, is_url

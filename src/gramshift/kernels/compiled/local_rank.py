@@ -4,13 +4,13 @@ from math import exp
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 
 
-@leaf("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
+@compiled("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
 def sum_offsets(keys, begin, end, other, other_end, max_offset):
     """Sum the distances of the places keys[begin:end] of an n-gram to the nearest other place.
 
@@ -30,7 +30,7 @@ def sum_offsets(keys, begin, end, other, other_end, max_offset):
     return total
 
 
-@leaf("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
+@compiled("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
 def measure_distance(keys, a, a_end, b, b_end, max_offset):
     """Return the Local Rank Distance of two documents.
 
@@ -57,7 +57,7 @@ def measure_distance(keys, a, a_end, b, b_end, max_offset):
     return total
 
 
-@leaf("void(uint64[::1], int64[::1], int64, int64, int64, int64, float64, float64[::1])")
+@compiled("void(uint64[::1], int64[::1], int64, int64, int64, int64, float64, float64[::1])")
 def compare_document(keys, bounds, doc, col0, col1, max_offset, width, out):
     """Set out[j] to exp(-distance / width), with the distance scaled to at most 1.
 

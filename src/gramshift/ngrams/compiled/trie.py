@@ -11,8 +11,8 @@ wait for each other, which makes them fast where the slots do not fit into a cac
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.sorting import HASH_FACTOR
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.sorting import HASH_FACTOR
 
 CHARACTER_BITS = np.uint64(21)  # enough for any number of a character
 HALF = np.uint64(32)
@@ -23,7 +23,9 @@ FETCHED_KEYS = 512  # keys whose slots are fetched together
 NO_FAULT, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)
 
 
-@leaf("void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, uint64[::1])")
+@compiled(
+    "void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, uint64[::1])"
+)
 def pack_features(codes, places, longest, order, skip, width, bits, keys):
     """Pack the ``width`` characters after the first ``skip`` of feature order[i] into keys[i].
 
@@ -38,7 +40,7 @@ def pack_features(codes, places, longest, order, skip, width, bits, keys):
         keys[i] = key
 
 
-@leaf(
+@compiled(
     "int64(uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
     " uint32[::1], int32[::1])"
 )
@@ -68,7 +70,7 @@ def grow_trie(codes, places, longest, times, order, parents, characters, feature
     return n
 
 
-@leaf("int64(uint32[::1], uint32[::1], int32[::1], int64, int64, int64, int64)")
+@compiled("int64(uint32[::1], uint32[::1], int32[::1], int64, int64, int64, int64)")
 def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
     """Return the fault of nodes that come from an untrusted file, or NO_FAULT.
 
@@ -100,13 +102,13 @@ def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
     return fault
 
 
-@leaf("uint64(uint64, uint64)")
+@compiled("uint64(uint64, uint64)")
 def home_of(key, n_slots):
     """Return the slot where the search for a key begins; there is at least one slot after it."""
     return ((key * HASH_FACTOR >> HALF) * (n_slots - ONE)) >> HALF
 
 
-@leaf("void(uint32[::1], uint8[::1])")
+@compiled("void(uint32[::1], uint8[::1])")
 def find_depths(parents, depths):
     """Find how many characters each node has, at most 255."""
     depths[0] = 0
@@ -115,7 +117,7 @@ def find_depths(parents, depths):
         depths[node] = above + 1 if above < 255 else 255
 
 
-@leaf("void(uint64[:, ::1], uint64, uint64)")
+@compiled("void(uint64[:, ::1], uint64, uint64)")
 def put(slots, key, target):
     """Write a new key and its target into the first free slot from the key's home on."""
     size = np.uint64(slots.shape[0])
@@ -125,7 +127,7 @@ def put(slots, key, target):
     slots[at, FIRST], slots[at, ONE] = key, target
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1],"
     " uint64[:, ::1])"
 )
@@ -149,7 +151,7 @@ def fill_slots(parents, characters, features, depths, root, bits, tops, children
             )
 
 
-@leaf("uint64(uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint64[::1])")
+@compiled("uint64(uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint64[::1])")
 def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
     """Write the first ``root`` characters of each place of a document, if all of them are known.
 
@@ -171,7 +173,7 @@ def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
     return n
 
 
-@leaf("uint64(uint32[::1], uint64, uint64, uint32[::1], uint64[::1], uint64, uint64[::1])")
+@compiled("uint64(uint32[::1], uint64, uint64, uint32[::1], uint64[::1], uint64, uint64[::1])")
 def child_keys(codes, end, length, places, found, n, keys):
     """Write node and next character of each of n places with a character after ``length`` ones.
 
@@ -189,7 +191,7 @@ def child_keys(codes, end, length, places, found, n, keys):
     return m
 
 
-@leaf("uint64(uint64[:, ::1], uint64[::1], uint32[::1], uint64, uint64[::1], uint64[:, ::1])")
+@compiled("uint64(uint64[:, ::1], uint64[::1], uint32[::1], uint64, uint64[::1], uint64[:, ::1])")
 def look_up(slots, keys, places, n, found, fetched):
     """Find the targets of n keys, and keep the places of keys that have one; return their number.
 
@@ -212,7 +214,7 @@ def look_up(slots, keys, places, n, found, fetched):
     return m
 
 
-@leaf(
+@compiled(
     "uint64(uint32[::1], int64, int64, uint64[:, ::1], int64, int64, int64,"
     " uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])"
 )
@@ -222,7 +224,7 @@ def enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fet
     return look_up(tops, keys, places, n, found, fetched)
 
 
-@leaf(
+@compiled(
     "uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1],"
     " uint64[::1], uint64[::1], uint64[:, ::1])"
 )
@@ -234,7 +236,7 @@ def descend(codes, end, children, length, hi, n, places, keys, found, fetched):
     return look_up(children, keys, places, n, found, fetched)
 
 
-@leaf("uint64(uint64[::1], uint64, uint64, uint64)")
+@compiled("uint64(uint64[::1], uint64, uint64, uint64)")
 def find_noted(noted, mask, stamp, node):
     """Return where a node is noted under a stamp, or a free place for it.
 
@@ -246,7 +248,7 @@ def find_noted(noted, mask, stamp, node):
     return at
 
 
-@leaf("int64(int64)")
+@compiled("int64(int64)")
 def room_for(n):
     """Return a power of two with room to note n nodes."""
     room = 16
@@ -255,7 +257,7 @@ def room_for(n):
     return room
 
 
-@leaf("int64(int64[::1], int64, int64)")
+@compiled("int64(int64[::1], int64, int64)")
 def longest_of(bounds, first, last):
     """Return the number of characters of the longest of some documents."""
     longest = 0
@@ -264,7 +266,7 @@ def longest_of(bounds, first, last):
     return longest
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
     " int64, int64, int64,"
     " float64[:, ::1], float64[:, ::1])"
@@ -301,7 +303,7 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
             length += 1
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
     " int64, int64, int64,"
     " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 Array = NDArray[Any]
 LOOKUP_STEP = 64  # characters between positions whose document is stored
@@ -17,7 +17,7 @@ LOOKUP_STEP = 64  # characters between positions whose document is stored
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64,"
     " int64[::1], uint32[::1], uint64[::1])"
 )
@@ -49,7 +49,7 @@ def scatter(
                     keys[place] = key
 
 
-@leaf("void(uint32[::1], int64[::1], uint32[::1], uint32[::1])")
+@compiled("void(uint32[::1], int64[::1], uint32[::1], uint32[::1])")
 def find_docs(positions, bounds, nearby, docs):
     """Find the document of each position; ``nearby`` has that of every LOOKUP_STEP-th position."""
     for i in range(positions.size):
@@ -59,7 +59,9 @@ def find_docs(positions, bounds, nearby, docs):
         docs[i] = doc
 
 
-@leaf("void(uint32[::1], uint32[::1], uint32[::1], int64[::1], int64, int64, int64, uint64[::1])")
+@compiled(
+    "void(uint32[::1], uint32[::1], uint32[::1], int64[::1], int64, int64, int64, uint64[::1])"
+)
 def pack(codes, docs, positions, bounds, skip, width, bits, keys):
     """Pack the ``width`` characters from positions[i] + skip on into keys[i].
 
@@ -76,7 +78,7 @@ def pack(codes, docs, positions, bounds, skip, width, bits, keys):
         keys[i] = key << np.uint64(bits * missing) if missing < width else np.uint64(0)
 
 
-@leaf("void(uint64[::1], int64[:, ::1])")
+@compiled("void(uint64[::1], int64[:, ::1])")
 def count_digits(keys, counts):
     """Add to counts[d, v] the number of keys whose d-th byte is v; byte 0 is the lowest."""
     for i in range(keys.size):
@@ -86,7 +88,7 @@ def count_digits(keys, counts):
             key >>= np.uint64(8)
 
 
-@leaf("void(uint64[::1], uint32[::1], int64, int64[::1], uint64[::1], uint32[::1])")
+@compiled("void(uint64[::1], uint32[::1], int64, int64[::1], uint64[::1], uint32[::1])")
 def move_by_digit(keys, payload, digit, cursor, to_keys, to_payload):
     """Move every key to the next place of its digit's value: one pass of a radix sort."""
     shift = np.uint64(8 * digit)
@@ -110,7 +112,7 @@ def radix_sort(keys: Array, payload: Array, n_bits: int) -> tuple[Array, Array]:
     return keys, payload
 
 
-@leaf("void(uint64[::1], int64, int64, int64, int32[::1])")
+@compiled("void(uint64[::1], int64, int64, int64, int32[::1])")
 def extend_common(keys, skip, width, bits, common):
     """Add the characters of this block in which neighbours agree, if all ``skip`` before agree."""
     for i in range(1, keys.size):

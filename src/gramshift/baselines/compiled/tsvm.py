@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 
-@leaf(
+@compiled(
     "float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], "
     "float64[::1], float64, int64)"
 )

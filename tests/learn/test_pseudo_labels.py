@@ -1,6 +1,6 @@
 import numpy as np
 
-from gramshift.learn.selection import (
+from gramshift.learn.pseudo_labels import (
     choose_by_shares,
     choose_classes,
     one_versus_all,

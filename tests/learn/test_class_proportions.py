@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive_best
 from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import Logits, meet_shares, softmax
-from gramshift.learn.shares import (
+from gramshift.learn.class_proportions import (
     GUARDED_ERROR,
     MAX_DRIFT,
     MIN_ERROR,

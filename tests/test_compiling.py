@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 
 def twice(number):
@@ -21,8 +21,8 @@ def read_third(numbers):
 
 
 def load(function=twice):
-    """The leaf as a process that begins has it; whether it was taken from the disk."""
-    found = leaf("int64(int64)")(function)
+    """Return the function as a new process gets it, and whether it came from the disk."""
+    found = compiled("int64(int64)")(function)
     assert found(21) == function(21)
     return bool(found.stats.cache_hits)
 
@@ -32,7 +32,7 @@ def test_bounds_are_checked_where_the_environment_asks(tmp_path, monkeypatch, ch
     """`make test-bounds` asks. The third number is there, beyond the end of the array."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", checked)
-    found = leaf("int64(int64[::1])")(read_third)
+    found = compiled("int64(int64[::1])")(read_third)
     if checked:
         with pytest.raises(IndexError):
             found(np.arange(3)[:2])
@@ -42,7 +42,7 @@ def test_bounds_are_checked_where_the_environment_asks(tmp_path, monkeypatch, ch
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """The index and the code of a leaf, kept on disk."""
+    """The index and the code of a compiled function, kept on disk."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert not load()
     assert load()
@@ -77,11 +77,11 @@ SCRIPT = """
     logging.basicConfig(format="%(message)s")
     if sys.argv[1:]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-    from gramshift.leaf import leaf
-    @leaf("int64(int64)")
+    from gramshift.compiling import compiled
+    @compiled("int64(int64)")
     def twice(number):
         return number + number
-    @leaf("int64(int64)")
+    @compiled("int64(int64)")
     def thrice(number):
         return number + number + number
     print(twice(4), thrice(4), sum(bool(one.stats.cache_hits) for one in (twice, thrice)))
@@ -90,7 +90,7 @@ SCRIPT = """
 
 @pytest.fixture
 def run(tmp_path):
-    """A process that loads two leaves: what it prints, and the lines that it logs."""
+    """A process that loads two compiled functions: what it prints, and the lines that it logs."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
 

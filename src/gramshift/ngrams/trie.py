@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.leaves import table
-from gramshift.ngrams.leaves.sorting import radix_sort
+from gramshift.ngrams.compiled import trie as loops
+from gramshift.ngrams.compiled.sorting import radix_sort
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, block_width, run_serially
 from gramshift.text.encode import Encoded
 
@@ -21,12 +21,12 @@ DAMAGED = "a table of n-grams is damaged"
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 FAULTS = {
-    table.BAD_ROOT: "the first node is not the empty n-gram",
-    table.BAD_ORDER: "a node does not follow its parent and smaller characters",
-    table.BAD_CHARACTER: "a character is not in the alphabet",
-    table.BAD_FEATURE: "a feature does not exist",
-    table.TOO_DEEP: "an n-gram is longer than the range says",
-    table.TOO_SHORT: "an n-gram that counts is shorter than the range says",
+    loops.BAD_ROOT: "the first node is not the empty n-gram",
+    loops.BAD_ORDER: "a node does not follow its parent and smaller characters",
+    loops.BAD_CHARACTER: "a character is not in the alphabet",
+    loops.BAD_FEATURE: "a feature does not exist",
+    loops.TOO_DEEP: "an n-gram is longer than the range says",
+    loops.TOO_SHORT: "an n-gram that counts is shorter than the range says",
 }
 
 
@@ -76,8 +76,8 @@ class NGramTable(HoldsArrays):
             np.ascontiguousarray, (parents, characters, features, alphabet)
         )
         limits = (min(length, MAX_NODES) for length in ngram_range)
-        fault = table.check_trie(parents, characters, features, alphabet.size, n_features, *limits)
-        if fault != table.NO_FAULT:
+        fault = loops.check_trie(parents, characters, features, alphabet.size, n_features, *limits)
+        if fault != loops.NO_FAULT:
             raise ValueError(f"{DAMAGED}: {FAULTS[fault]}")
         return cls(
             parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features
@@ -94,10 +94,10 @@ class NGramTable(HoldsArrays):
         bits = max(1, self.alphabet.size.bit_length())
         root = min(self.ngram_range[0], 64 // bits)
         depths = np.empty(self.parents.size, np.uint8)
-        table.find_depths(self.parents, depths)
+        loops.find_depths(self.parents, depths)
         n_tops, n_below = np.count_nonzero(depths == root), np.count_nonzero(depths > root)
         tops, children = (np.zeros((2 * n + 2, 2), np.uint64) for n in (n_tops, n_below))
-        table.fill_slots(
+        loops.fill_slots(
             self.parents, self.characters, self.features, depths, root, bits, tops, children
         )
         return Slots(root, bits, tops, children)
@@ -124,7 +124,7 @@ class NGramTable(HoldsArrays):
         )
 
         def work(docs: tuple[int, int]) -> None:
-            table.sum_documents(*self._walk(texts, docs), values, out)
+            loops.sum_documents(*self._walk(texts, docs), values, out)
 
         self._check(texts, values)
         run(work, _cut(texts, chunk))
@@ -156,7 +156,7 @@ class NGramTable(HoldsArrays):
         out = np.zeros((texts.codes.size, coefficients.shape[1]))
 
         def work(docs: tuple[int, int]) -> None:
-            table.spread_documents(*self._walk(texts, docs), weights, coefficients, less, out)
+            loops.spread_documents(*self._walk(texts, docs), weights, coefficients, less, out)
 
         self._check(texts, coefficients, weights)
         if less.shape != (texts.n_docs, coefficients.shape[1]):
@@ -183,7 +183,7 @@ class NGramTable(HoldsArrays):
         )  # fmt: skip
 
     def _check(self, texts: Encoded, *by_feature: Floats) -> None:
-        """Check arguments that leaves do not check; build the slots before threads need them."""
+        """Check what compiled code does not check; build the slots before threads need them."""
         if any(len(values) != self.n_features for values in by_feature):
             raise ValueError(
                 f"values for {[len(values) for values in by_feature]} features; the table has "
@@ -218,18 +218,18 @@ def build_table(
     for skip in range((int(longest.max(initial=1)) - 1) // width * width, -1, -width):
         keys = np.empty(order.size, np.uint64)
         size = min(width, int(longest.max(initial=1)) - skip)
-        table.pack_features(texts.codes, places, longest, order, skip, size, bits, keys)
+        loops.pack_features(texts.codes, places, longest, order, skip, size, bits, keys)
         _, order = radix_sort(keys, order, bits * size)
     features = (texts.codes, places, longest, times, order)
     no_ids = np.empty(0, np.uint32)
-    n_nodes = table.grow_trie(*features, no_ids, no_ids, np.empty(0, np.int32))
+    n_nodes = loops.grow_trie(*features, no_ids, no_ids, np.empty(0, np.int32))
     if n_nodes > MAX_NODES:
         raise ValueError(
             f"the documents have {n_nodes} n-grams that count; one table can hold {MAX_NODES}"
         )
     parents, characters = np.zeros(n_nodes, np.uint32), np.zeros(n_nodes, np.uint32)
     numbers = np.full(n_nodes, -1, np.int32)
-    table.grow_trie(*features, parents, characters, numbers)
+    loops.grow_trie(*features, parents, characters, numbers)
     used = np.zeros(texts.n_chars + 1, np.bool_)
     used[characters[1:]] = True
     alphabet = texts.alphabet[used[1:]]

@@ -10,12 +10,12 @@ divided by decay ** (rows since the last rescaling), so a row changes only the c
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 LANES = 8  # lengths that are summed side by side, so that no addition waits for the one before
 
 
-@leaf(
+@compiled(
     "void(float64[::1], int32[::1], int64, float64, float64, float64, float64[::1], float64[::1])",
     reorder=True,
 )
@@ -86,7 +86,7 @@ def add_row(columns, following, match, decay, held, gain, carry, totals):
     totals[7] += t7
 
 
-@leaf("boolean(uint32[::1], int64, int64, int64, int64)")
+@compiled("boolean(uint32[::1], int64, int64, int64, int64)")
 def comes_after(codes, a, a_end, b, b_end):
     """Return True if a text is longer than the other, or as long and later in the alphabet.
 
@@ -100,7 +100,7 @@ def comes_after(codes, a, a_end, b, b_end):
     return True
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64, int64, int64, int64, float64, float64[::1], int32[::1],"
     " int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])"
 )
@@ -148,7 +148,7 @@ def sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carr
         first[codes[t + j]] = -1
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, float64,"
     " float64[::1], float64, float64[::1])"
 )

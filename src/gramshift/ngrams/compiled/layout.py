@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.runs import sort_pairs
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.runs import sort_pairs
 
 BLOCK = 1024  # documents per block of bits
 HEADER = 2  # numbers before a list: the halves of `times`, negative if each document has a count
@@ -12,7 +12,7 @@ MAX_REPEATS = 16  # mean references of a row to the bits of a feature; above, a 
 LIST, BITS, EXCESS = range(3)  # the kinds of references, each with a cursor for every row
 
 
-@leaf("int64(uint32[::1], int64, int64, int64, int64)")
+@compiled("int64(uint32[::1], int64, int64, int64, int64)")
 def first_at_least(docs, start, stop, width, bound):
     """Return the first place in docs[start:stop:width], ascending, that is not below ``bound``."""
     while start < stop:
@@ -24,7 +24,7 @@ def first_at_least(docs, start, stop, width, bound):
     return start
 
 
-@leaf("void(uint32[::1], int64, int64, uint64[:, :, ::1])")
+@compiled("void(uint32[::1], int64, int64, uint64[:, :, ::1])")
 def set_bits(docs, size, row, bits):
     """Set the bits of documents docs[:size] in a row of bits, which has a part in every block."""
     for k in range(size):
@@ -32,7 +32,7 @@ def set_bits(docs, size, row, bits):
         bits[doc // BLOCK, row, doc % BLOCK // 64] |= np.uint64(1) << np.uint64(doc % 64)
 
 
-@leaf("int64(uint32[::1], int64, int64, int64)")
+@compiled("int64(uint32[::1], int64, int64, int64)")
 def entry_width(counts, begin, size, level):
     """Return the numbers per document in a list: 2 if some count exceeds ``level`` by more than 1.
 
@@ -45,7 +45,7 @@ def entry_width(counts, begin, size, level):
     return 1
 
 
-@leaf("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, uint32[::1])")
+@compiled("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, uint32[::1])")
 def write_list(docs, counts, begin, size, width, level, times, place, list_docs):
     """Write `times` and the documents, with their counts beyond ``level`` if ``width`` is 2."""
     signed = times if width == 1 else -times
@@ -57,7 +57,7 @@ def write_list(docs, counts, begin, size, width, level, times, place, list_docs)
             list_docs[place + HEADER + 2 * k + 1] = counts[begin + k] - level
 
 
-@leaf("int64(uint32[::1], uint32[::1], int64, int64)")
+@compiled("int64(uint32[::1], uint32[::1], int64, int64)")
 def keep_excess(docs, counts, size, level):
     """Move the documents that count more than ``level`` to the front; return their number."""
     n_kept = 0
@@ -68,7 +68,7 @@ def keep_excess(docs, counts, size, level):
     return n_kept
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, int64,"
     " int64[:, ::1], boolean, uint32[::1], uint32[::1])"
 )
@@ -94,7 +94,7 @@ def refer_to_bits(
         cursors[EXCESS, row] += excess
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, int64,"
     " int64[:, ::1], boolean, uint64[::1], uint16[::1])"
 )
@@ -120,7 +120,7 @@ def refer_to_list(
             factor -= MAX_FACTOR
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64,"
     " uint32[:, ::1], int64[::1], int64[:, ::1], boolean,"
     " uint32[::1], uint64[::1], uint16[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"

@@ -5,7 +5,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.errors import InputError
-from gramshift.model.choosing import (
+from gramshift.model.documents_to_label import (
     N_CANDIDATES,
     choose_doubtful,
     choose_random,

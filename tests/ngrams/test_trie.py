@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, texts
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
-from gramshift.ngrams.table import NGramTable, build_table
+from gramshift.ngrams.trie import NGramTable, build_table
 from gramshift.text.encode import encode
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import Vocabulary, number_words

@@ -12,8 +12,9 @@ from gramshift.commands.classify.fitting import describe, fit_inputs
 from gramshift.commands.classify.label_columns import check_columns_fit, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, check_written, read_inputs
-from gramshift.commands.label_files import label_files
-from gramshift.commands.labelling import MAX_ROWS, Found, LabelOptions, label_file
+from gramshift.commands.classify.reservoir import Reservoir
+from gramshift.commands.label.many_files import label_files
+from gramshift.commands.label.one_file import MAX_ROWS, Found, LabelOptions, label_file
 from gramshift.commands.outputs import (
     FileJob,
     expand_inputs,
@@ -27,7 +28,6 @@ from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress, TableDocuments, find_columns, texts_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import check_reread
-from gramshift.text.reservoir import Reservoir
 
 SEED = 0
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.layout import HEADER, first_at_least
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.layout import HEADER, first_at_least
 
 
-@leaf(
+@compiled(
     "void(int64[::1], uint64[::1], uint16[::1], uint32[::1], int64, int64, int64, int64,"
     " boolean, int64[:, ::1])"
 )
@@ -39,7 +39,7 @@ def add_lists(row_ptr, list_ref, list_factor, list_docs, row0, row1, col0, col1,
                     cells[list_docs[p]] -= times * np.int64(list_docs[p + np.uint64(1)])
 
 
-@leaf(
+@compiled(
     *(
         f"void({of}[::1], {of}[::1], int64, int64, int64, int64, {of}[:, ::1])"
         for of in ("int64", "float64")

@@ -1,4 +1,4 @@
-"""The decorator of compiled functions ("leaves"): cached on disk, and run without the GIL."""
+"""The decorator of compiled functions: cached on disk, and run without the GIL."""
 
 import logging
 from collections.abc import Callable
@@ -10,7 +10,7 @@ log = logging.getLogger("gramshift")
 _announced: set[str] = set()
 
 
-def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function for each of the signatures now, or load it from Numba's cache.
 
     ``reorder`` allows sums of floats in any order and fused multiplications, which are faster. The
@@ -21,25 +21,25 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
         options["fastmath"] = {"reassoc", "contract", "nsz"}
 
     def compile_for(function: Callable[..., Any], *, cache: bool) -> Any:
-        compiled = njit(cache=cache, **options)(function)
-        if hasattr(compiled, "compile"):  # not under NUMBA_DISABLE_JIT
+        result = njit(cache=cache, **options)(function)
+        if hasattr(result, "compile"):  # not under NUMBA_DISABLE_JIT
             for signature in signatures:  # read-only arrays and other types are compiled at a call
-                compiled.compile(signature)
-        return compiled
+                result.compile(signature)
+        return result
 
     def compile_now(function: Callable[..., Any]) -> Any:
         try:
-            compiled = compile_for(function, cache=True)
+            result = compile_for(function, cache=True)
         except Exception as error:  # a cache that cannot be read or written
-            compiled = compile_for(function, cache=False)
+            result = compile_for(function, cache=False)
             _announce(
                 f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR "
                 "to a new folder"
             )
         else:
-            if hasattr(compiled, "stats") and not compiled.stats.cache_hits:
+            if hasattr(result, "stats") and not result.stats.cache_hits:
                 _announce("once per machine and version")
-        return compiled
+        return result
 
     return compile_now
 

@@ -10,10 +10,10 @@ from hashlib import file_digest
 from typing import Any
 
 from gramshift import __version__
-from gramshift.commands.label_records import check_finished, prepare_folder, write_record
-from gramshift.commands.labelling import Found, LabelOptions, label_file, naming_input
+from gramshift.commands.label.one_file import Found, LabelOptions, label_file, naming_input
+from gramshift.commands.label.records import check_finished, prepare_folder, write_record
+from gramshift.commands.label.workers import require_dask
 from gramshift.commands.outputs import FileJob
-from gramshift.commands.workers import require_dask
 from gramshift.errors import InputError
 from gramshift.files import Replacing, identify, is_unchanged
 from gramshift.methods import ENGINES
@@ -110,7 +110,7 @@ def label_files(
     if found:
         say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
     if left and engine == "dask":
-        from gramshift.commands.label_on_workers import label_on_workers
+        from gramshift.commands.label.on_workers import label_on_workers
 
         label_on_workers(model, key, left, options, runtime, scheduler, receive)
     elif left:

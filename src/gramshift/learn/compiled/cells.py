@@ -8,7 +8,7 @@ from math import exp, factorial
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 TAYLOR = [
     exp(-1.0) / factorial(power) for power in range(18)
@@ -23,7 +23,7 @@ def for_grams(signature: str) -> list[str]:
     return [f"void({gram}[:, ::1], {signature})" for gram in ("int32", "int64", "float64")]
 
 
-@leaf(
+@compiled(
     *for_grams("float64[::1], float64[::1], int64, int64, int64, boolean, float64[::1]"),
     reorder=True,
 )
@@ -62,7 +62,7 @@ def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
         cells[t] = low + high * (cube * cube * cube)
 
 
-@leaf(
+@compiled(
     *for_grams("float64[::1], float64[::1], boolean, int64[::1], float64[:, ::1], float64[:, ::1]"),
     reorder=True,
 )
@@ -87,7 +87,7 @@ def multiply_cells(values, row_scale, col_scale, adapt, rows, vectors, out):
                 out[a, c] += total
 
 
-@leaf(
+@compiled(
     *for_grams("float64[::1], float64[::1], boolean, int64[::1], float64[:, ::1], float64[:, ::1]"),
     reorder=True,
 )
@@ -107,7 +107,7 @@ def gather_cells(values, row_scale, col_scale, adapt, rows, weights, out):
                     out[c, first + t] += weight * cells[t]
 
 
-@leaf(
+@compiled(
     *for_grams("float64[::1], float64[::1], boolean, int64[::1], float32[:, ::1], float64[::1]"),
     reorder=True,
 )
@@ -127,7 +127,7 @@ def fill_cells(values, row_scale, col_scale, adapt, rows, out, means):
             out[a, j] = cells[j] - mean
 
 
-@leaf(*for_grams("float64[::1], float64[::1], int64[::1], float64, int64[::1]"))
+@compiled(*for_grams("float64[::1], float64[::1], int64[::1], float64, int64[::1]"))
 def find_copies(values, scale, own, rows, least, first):
     """first[i] = the first document before i with nearly the same K-hat, else i.
 
@@ -141,7 +141,7 @@ def find_copies(values, scale, own, rows, least, first):
                 break
 
 
-@leaf(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
+@compiled(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
 def find_faults(values, scale, rows, tolerance, fault):
     """Store an impossible cell of ``rows`` in fault[:2], and the reason in fault[2].
 

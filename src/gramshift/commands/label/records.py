@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.labelling import Found
+from gramshift.commands.label.one_file import Found
 from gramshift.commands.outputs import RECORDS, FileJob
 from gramshift.errors import InputError
 from gramshift.files import (

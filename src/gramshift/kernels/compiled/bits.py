@@ -7,8 +7,8 @@ serves as many columns as a register has bits.
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.layout import BLOCK
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.layout import BLOCK
 
 WORDS = BLOCK // 64
 PLANES = 12
@@ -21,7 +21,7 @@ SPREAD = np.array(
 )
 
 
-@leaf("int64(uint64[:, ::1], uint32[::1], int64, int64, int64, uint64[::1])")
+@compiled("int64(uint64[:, ::1], uint32[::1], int64, int64, int64, uint64[::1])")
 def count_rows(bits, rows, start, stop, bound, planes):
     """Add the rows of bits rows[start:stop], ascending, to the running counts, sixteen at a time.
 
@@ -98,7 +98,7 @@ def count_rows(bits, rows, start, stop, bound, planes):
     return g
 
 
-@leaf("void(uint64[::1], int64, uint64[::1], uint64[::1])")
+@compiled("void(uint64[::1], int64, uint64[::1], uint64[::1])")
 def read_counts(planes, n_planes, low, high):
     """Write the low and the high eight bits of the running counts, eight documents per word."""
     for w in range(WORDS):
@@ -113,7 +113,7 @@ def read_counts(planes, n_planes, low, high):
             high[8 * w + byte] = b
 
 
-@leaf("void(uint64[::1], int64, uint64[::1], uint64[::1], int64, int64[::1])")
+@compiled("void(uint64[::1], int64, uint64[::1], uint64[::1], int64, int64[::1])")
 def add_counts(planes, n, low, high, skip, cells):
     """Add the running count of document ``skip + j``, at most n, to cells[j]."""
     n_planes = 0
@@ -129,7 +129,7 @@ def add_counts(planes, n, low, high, skip, cells):
             cells[j] += np.int64(a[j]) | (np.int64(b[j]) << 8)
 
 
-@leaf(
+@compiled(
     "void(int64[::1], uint32[::1], uint64[:, :, ::1], int64, int64, int64, int64, int64,"
     " int64, int64[:, ::1])"
 )
@@ -171,7 +171,7 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
                     )
 
 
-@leaf("void(int64[:, ::1], int64, int64, int64[:, ::1])")
+@compiled("void(int64[:, ::1], int64, int64, int64[:, ::1])")
 def add_transposed(part, row0, col0, out):
     """Add part[j, i] to out[row0 + i, col0 + j], in squares that stay in the cache."""
     side = 32

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.layout import first_at_least
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.layout import first_at_least
 
 
-@leaf("void(int64[::1], uint32[::1], int64[::1], int64[:, ::1])")
+@compiled("void(int64[::1], uint32[::1], int64[::1], int64[:, ::1])")
 def count_groups(starts, docs, groups, counts):
     """Add 1 to counts[g, f] for every document of group g that has feature f."""
     for f in range(starts.size - 1):
@@ -16,7 +16,7 @@ def count_groups(starts, docs, groups, counts):
                 counts[group, f] += 1
 
 
-@leaf(
+@compiled(
     "void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
     " uint32[::1], int64[::1])"
 )
@@ -34,7 +34,7 @@ def transpose_features(starts, docs, times, cursors, features, places, n_before,
             unshared[doc] -= times[f]
 
 
-@leaf(
+@compiled(
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
     " int64, int64, int64, int64, int64, boolean, float64[:, ::1])"
 )
@@ -63,7 +63,7 @@ def add_weighted(
                 cells[docs[p]] += weight
 
 
-@leaf("void(int64[::1], uint32[::1], float64[::1], int64[::1], float64, float64[::1])")
+@compiled("void(int64[::1], uint32[::1], float64[::1], int64[::1], float64, float64[::1])")
 def add_own(bounds, features, weights, unshared, unshared_weight, out):
     """Compute the kernel of every document with itself, summed in the same order as cells."""
     for doc in range(unshared.size):
@@ -73,7 +73,7 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
         out[doc] = total + unshared[doc] * unshared_weight
 
 
-@leaf("void(int64[:, ::1], int64[::1], float64, float64, float64[::1])")
+@compiled("void(int64[:, ::1], int64[::1], float64, float64, float64[::1])")
 def find_association(having, totals, smoothing, weak, out):
     """Set out[f] to the association of feature f with classes; see ``weighting.association``."""
     n = totals.sum()

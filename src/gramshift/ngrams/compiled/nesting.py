@@ -21,9 +21,9 @@ them into the order described in :mod:`.lists`.
 
 import numpy as np
 
-from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.lists import find_lists
-from gramshift.ngrams.leaves.runs import sort_pairs
+from gramshift.compiling import compiled
+from gramshift.ngrams.compiled.lists import find_lists
+from gramshift.ngrams.compiled.runs import sort_pairs
 
 SORTED_SHARE = 16  # up to one document in 16 is found by sorting, more by looking at all documents
 BLOCK_FEATURES = 1 << 13  # features of a block, more if a tree has more
@@ -31,7 +31,7 @@ MAX_LENGTH_CLASS = 256  # lists with this many documents or more are not ordered
 ADDED, TAKEN = 0, 1  # the two lists of a feature, and the last bit of an entry
 
 
-@leaf("void(int64[:, ::1], int32[::1], int32[::1])")
+@compiled("void(int64[:, ::1], int32[::1], int32[::1])")
 def nest_runs(runs, parents, smallest):
     """Find the smallest run around each run r, parents[r], and around each position, smallest[i].
 
@@ -53,7 +53,7 @@ def nest_runs(runs, parents, smallest):
         n_pending += 1
 
 
-@leaf("void(uint32[::1], int64, uint32[::1])")
+@compiled("void(uint32[::1], int64, uint32[::1])")
 def sort_by_document(docs, n_docs, order):
     """Write the numbers of all positions document by document, ascending within a document."""
     places = np.zeros(n_docs + 1, np.int64)
@@ -66,7 +66,7 @@ def sort_by_document(docs, n_docs, order):
         places[docs[i]] += 1
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])"
 )
 def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
@@ -96,7 +96,7 @@ def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
             sizes[parents[r]] += sizes[r]
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[:, ::1], int32[::1], int32[::1], int64,"
     " int32[::1], uint32[::1], int64[::1])"
 )
@@ -117,7 +117,7 @@ def find_shared_runs(docs, runs, parents, sizes, lo, shared, longest, unshared):
             unshared[docs[runs[r, 0]]] += runs[r, 2]
 
 
-@leaf("int64(int32[::1], int32[::1], int32[::1], int64[::1])")
+@compiled("int64(int32[::1], int32[::1], int32[::1], int64[::1])")
 def count_entries(smallest, meetings, shared, ends):
     """Set ends[r] to where the entries of run r begin; return the number of all entries."""
     ends[:] = 0
@@ -131,7 +131,9 @@ def count_entries(smallest, meetings, shared, ends):
     return total
 
 
-@leaf("void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])")
+@compiled(
+    "void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])"
+)
 def collect_entries(order, docs, smallest, meetings, shared, ends, entries):
     """Write the entries of each run in the order of their documents.
 
@@ -146,7 +148,7 @@ def collect_entries(order, docs, smallest, meetings, shared, ends, entries):
                 ends[r] += 1
 
 
-@leaf("UniTuple(int64, 2)(uint32[::1], int64, int64, uint32[::1], int64)")
+@compiled("UniTuple(int64, 2)(uint32[::1], int64, int64, uint32[::1], int64)")
 def cancel_sorted(entries, first, last, docs, at):
     """Write the documents that remain when the entries of a run, sorted by document, cancel out.
 
@@ -168,7 +170,7 @@ def cancel_sorted(entries, first, last, docs, at):
     return added_end, at
 
 
-@leaf("int64(uint32[::1], int64, int64, int64, int32, int32[::1], uint32[::1], int64)")
+@compiled("int64(uint32[::1], int64, int64, int64, int32, int32[::1], uint32[::1], int64)")
 def list_all(docs, begin, end, size, stamp, seen, members, at):
     """Write all documents of a run from place ``at`` on, ascending; return the place after them."""
     stop = at
@@ -187,7 +189,7 @@ def list_all(docs, begin, end, size, stamp, seen, members, at):
     return stop
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], uint32[::1],"
     " int64[::1], uint32[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " uint32[::1], uint32[::1], uint32[::1], uint32[::1])"
@@ -228,7 +230,7 @@ def list_nested(
     starts[f] = at
 
 
-@leaf("int64(uint32[::1], int64[::1])")
+@compiled("int64(uint32[::1], int64[::1])")
 def cut_blocks(up, ends):
     """Write where blocks of whole trees end; return how many blocks there are."""
     n_blocks, begin, last_parent = 0, 0, 0
@@ -240,13 +242,13 @@ def cut_blocks(up, ends):
     return n_blocks
 
 
-@leaf("int64(int64[::1], uint32[::1], int64, int64)")
+@compiled("int64(int64[::1], uint32[::1], int64, int64)")
 def count_listed(starts, added, f, sign):
     """Return how many documents feature f adds, or takes away."""
     return np.int64(added[f]) if sign == ADDED else starts[f + 1] - starts[f] - added[f]
 
 
-@leaf("int64(int64[::1], uint32[::1], int64, int64, int64, int64, uint32[::1])")
+@compiled("int64(int64[::1], uint32[::1], int64, int64, int64, int64, uint32[::1])")
 def sort_owners(starts, added, begin, end, sign, first, owners):
     """Write the features of a block that have a list of this sign, ordered by its length.
 
@@ -269,7 +271,7 @@ def sort_owners(starts, added, begin, end, sign, first, owners):
     return last
 
 
-@leaf(
+@compiled(
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1],"
     " int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1])"
 )
@@ -301,7 +303,7 @@ def order_lists(
     list_starts[n_lists] = at
 
 
-@leaf("UniTuple(int64, 2)(uint32[::1], uint64, uint64, int32[::1], int64, int64[::1], int64)")
+@compiled("UniTuple(int64, 2)(uint32[::1], uint64, uint64, int32[::1], int64, int64[::1], int64)")
 def push_entries(docs, start, stop, numbers, sign, stack, top):
     """Push the chosen documents of a list with a sign; return the top and the sum of numbers."""
     total = np.int64(0)
@@ -314,7 +316,7 @@ def push_entries(docs, start, stop, numbers, sign, stack, top):
     return top, total
 
 
-@leaf("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
+@compiled("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
 def cancel_on_stack(stack, bottom, top, totals, docs, at, added, f):
     """Write the documents that remain when entries cancel out; return the place after them.
 
@@ -340,7 +342,7 @@ def cancel_on_stack(stack, bottom, top, totals, docs, at, added, f):
     return at
 
 
-@leaf("void(uint32[::1], int64, int64, int32[::1], uint32[::1])")
+@compiled("void(uint32[::1], int64, int64, int32[::1], uint32[::1])")
 def link_kept(parents, begin, n, new_numbers, up):
     """Link each kept feature of a block of n to its nearest ancestor that is kept.
 
@@ -358,7 +360,7 @@ def link_kept(parents, begin, n, new_numbers, up):
             up[new_numbers[f]] = kept_above[f] - new_numbers[f] if kept_above[f] >= 0 else 0
 
 
-@leaf(
+@compiled(
     "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1], int32[::1], float64[::1], int32[::1],"
     " int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"

@@ -17,12 +17,12 @@ parents; to multiply by X, pass values from parents to children and add them to 
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # unsigned indices take half the time
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " int64[::1], int64[:, ::1])"
 )
@@ -47,7 +47,7 @@ def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts)
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[:, ::1], float64[:, ::1])"
 )
@@ -69,7 +69,7 @@ def gather_lists(ends, list_ends, starts, docs, owners, parents, vectors, sums):
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1], float64[::1], float64[::1])"
 )
@@ -89,7 +89,7 @@ def add_own(ends, list_ends, starts, docs, owners, parents, weights, sums, out):
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1],"
     " float64[::1], float64[::1], float64[::1])"
@@ -129,7 +129,7 @@ def multiply_vector(ends, list_ends, starts, docs, owners, parents, weights, vec
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1],"
     " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
@@ -176,7 +176,7 @@ def multiply_vectors(ends, list_ends, starts, docs, owners, parents, weights, ve
         begin, first = ends[b], last
 
 
-@leaf("void(int64, int64, int64, uint32[::1], int32[::1], int32[::1])")
+@compiled("void(int64, int64, int64, uint32[::1], int32[::1], int32[::1])")
 def find_lists(first, middle, last, owners, adding, taking):
     """Find the list of a block that adds to each feature and the one that takes away, or -1."""
     adding[:] = -1
@@ -187,7 +187,7 @@ def find_lists(first, middle, last, owners, adding, taking):
         taking[owners[k]] = k
 
 
-@leaf(
+@compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1],"
     " int64[::1], int64[::1], int64[::1], int64, float64[:, ::1])"

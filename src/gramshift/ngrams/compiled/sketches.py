@@ -1,13 +1,13 @@
-"""The leaf that sketches texts, by the least hash values of their n-grams."""
+"""The compiled function that sketches texts, by the least hash values of their n-grams."""
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@leaf("void(uint32[::1], int64[::1], int64, uint32[::1], uint32[:, ::1])")
+@compiled("void(uint32[::1], int64[::1], int64, uint32[::1], uint32[:, ::1])")
 def sketch(codes, bounds, length, factors, out):
     """Find the least hash value of the n-grams of each text, for each of the factors.
 

@@ -7,12 +7,12 @@ characters) is not a feature of its own but adds 1 to the ``times`` of the run.
 
 import numpy as np
 
-from gramshift.leaf import leaf
+from gramshift.compiling import compiled
 
 PRESENCE, INTERSECTION, SPECTRUM = 0, 1, 2
 
 
-@leaf("int64(int32[::1], int64, int64[:, ::1])")
+@compiled("int64(int32[::1], int64, int64[:, ::1])")
 def find_runs(common, lo, runs):
     """Write (begin, end, times) of every run of two or more positions; return how many there are.
 
@@ -38,7 +38,7 @@ def find_runs(common, lo, runs):
     return n_runs
 
 
-@leaf("void(uint32[::1], int64[::1], uint32[::1], int32[::1], int64, int64, int64[::1])")
+@compiled("void(uint32[::1], int64[::1], uint32[::1], int32[::1], int64, int64, int64[::1])")
 def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
     """Add the n-grams that occur once in all texts to the self-kernel of their document."""
     n = positions.size
@@ -48,7 +48,7 @@ def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
         self_values[docs[i]] += max(available - shared, 0)
 
 
-@leaf("int64(uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int32[::1])")
+@compiled("int64(uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int32[::1])")
 def tally(docs, begin, end, members, first, counts, slot):
     """Write the distinct documents of a run to members[first:] and their frequencies to ``counts``.
 
@@ -68,7 +68,7 @@ def tally(docs, begin, end, members, first, counts, slot):
     return size
 
 
-@leaf("void(int64, int64, uint32[::1], int64, uint32[::1], int64, int64[::1])")
+@compiled("void(int64, int64, uint32[::1], int64, uint32[::1], int64, int64[::1])")
 def add_to_self_values(kind, weight, members, first, counts, size, self_values):
     """Add the value of a run of ``weight`` n-grams to the self-kernel of each of its documents."""
     for k in range(size):
@@ -76,7 +76,7 @@ def add_to_self_values(kind, weight, members, first, counts, size, self_values):
         self_values[members[first + k]] += weight * (count * count if kind == SPECTRUM else count)
 
 
-@leaf("int64(int64, uint32[::1], int64, uint32[::1], int64)")
+@compiled("int64(int64, uint32[::1], int64, uint32[::1], int64)")
 def keep_above(level, members, end, counts, size):
     """Copy the last ``size`` members that count more than ``level`` to ``end``; count them."""
     kept = 0
@@ -87,7 +87,7 @@ def keep_above(level, members, end, counts, size):
     return kept
 
 
-@leaf("void(uint32[::1], int64, uint32[::1], int64)")
+@compiled("void(uint32[::1], int64, uint32[::1], int64)")
 def sort_pairs(docs, first, counts, size):
     """Sort docs[first:first + size] and, unless it is empty, counts[:size] along with it.
 
@@ -112,7 +112,7 @@ def sort_pairs(docs, first, counts, size):
         gap //= 3
 
 
-@leaf("int64(uint32[::1], int64, uint32[::1], int64, int64)")
+@compiled("int64(uint32[::1], int64, uint32[::1], int64, int64)")
 def columns_first(members, first, counts, size, n_cols):
     """Move documents that are columns to the front of members[first:first + size]; count them."""
     n_front = 0
@@ -125,7 +125,7 @@ def columns_first(members, first, counts, size, n_cols):
     return n_front
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int64[:, ::1], int64, int64, int64, int64, int32[::1], uint32[::1],"
     " int64[::1],"
     " int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
@@ -169,7 +169,7 @@ def collect(
     sizes[0], sizes[1] = f, n_members
 
 
-@leaf(
+@compiled(
     "void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1],"
     " uint64[::1])"
 )

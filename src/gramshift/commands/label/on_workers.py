@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from gramshift.commands.label_files import Receive, label_job, size_of
-from gramshift.commands.labelling import Found, LabelOptions, load_model
+from gramshift.commands.label.many_files import Receive, label_job, size_of
+from gramshift.commands.label.one_file import Found, LabelOptions, load_model
+from gramshift.commands.label.workers import open_workers, run_tasks
 from gramshift.commands.outputs import FileJob
-from gramshift.commands.workers import open_workers, run_tasks
 from gramshift.errors import InputError
 from gramshift.files import is_url
 from gramshift.runtime import Runtime

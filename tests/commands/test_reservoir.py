@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramshift.text.reservoir import BATCH_DOCUMENTS, Reservoir
+from gramshift.commands.classify.reservoir import BATCH_DOCUMENTS, Reservoir
 
 
 def draw(n, size, seed, at_a_time=10_000):

@@ -1,0 +1,1 @@
+"""Labelling of one table or of many files with a fitted model."""
