@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import typer
 
-from gramshift.model.fit import fit_exact
+from gramshift.model.fit import fit_documents
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -128,7 +128,7 @@ def test_the_architecture_page_names_existing_modules_and_shows_the_fit():
     for name in names:
         if name.split(".")[0] in folders:
             assert resolve_name(f"gramshift.{name}") is not None
-    assert inspect.getsource(fit_exact).strip() in text
+    assert inspect.getsource(fit_documents).strip() in text
 
 
 def test_files_of_tests_that_pages_name_are_there():

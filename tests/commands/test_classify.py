@@ -649,7 +649,7 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     def refuse_plain(*given, **more):
         raise SingularKernelError("alpha=1e-05 is too small for these documents")
 
-    monkeypatch.setattr(diagnosis, "fit_exact", refuse_plain)
+    monkeypatch.setattr(diagnosis, "fit_documents", refuse_plain)
     run = [*RUN, "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Outcome
+from gramshift.commands.classify.fitting import ClassifyOutcome
 from gramshift.commands.classify.hand_labels import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.wording import in_words
@@ -241,7 +241,7 @@ def describe(
         history_=[],
         expected_accuracy_=expected,
     )
-    outcome = Outcome(classifier, {}, [], Issues([]), reference, by_source)
+    outcome = ClassifyOutcome(classifier, {}, [], Issues([]), reference, by_source)
     columns = SimpleNamespace(texts=["text"])
     inputs = SimpleNamespace(
         labels=["a", "b"],

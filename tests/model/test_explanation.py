@@ -375,7 +375,7 @@ def weigh(ngram, documents, unit, ngram_range, classes):
 def spread_naively(clf, text, own=-1):
     """Return what characters add, n-gram by n-gram, through documents other than ``own``."""
     model = clf.result_.model
-    documents, kernels = tuple(model.documents), model.similarities.kernels
+    documents, kernels = tuple(model.documents), model.kernel_list.kernels
     classes = tuple(model.reference.groups["classes"])
     result = np.zeros((len(text), len(clf.classes_)))
     for kernel in kernels:

@@ -73,15 +73,15 @@ def fit_best(source, labels, target=None, **options):
 def fit_by_gram(options, source, labels, target=None):
     """Run the same rounds with a kernel matrix for every training set, as other classifiers do."""
     runtime = Runtime(1)
-    settings, similarities = gs.TransductiveClassifier(**options)._check_parameters(runtime)
+    settings, kernel_list = gs.TransductiveClassifier(**options)._check_parameters(runtime)
     given_ = gather(source, labels, target, read=as_documents)
     classes, training_set = given_.read_labels(settings)
     schedule = make_schedule(settings, given_, training_set, classes)
     feature_maker, _ = kernel_features(
-        settings, similarities, given_, training_set, schedule, runtime, map
+        settings, kernel_list, given_, training_set, schedule, runtime, map
     )
     words = NGramFeatureMaker(
-        similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
+        kernel_list, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
     feature_maker.measure_drift = (
         words.measure_drift
@@ -163,11 +163,11 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
         np.arange(25) < 16, rows, np.array([known[row] for row in rows]), n_classes
     )
     runtime = Runtime(1)
-    _, similarities = gs.TransductiveClassifier(
-        preset="best", ngram_range=(2, 3)
-    )._check_parameters(runtime)
+    _, kernel_list = gs.TransductiveClassifier(preset="best", ngram_range=(2, 3))._check_parameters(
+        runtime
+    )
     feature_maker = NGramFeatureMaker(
-        similarities, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
+        kernel_list, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
     )
     found = feature_maker.features_for(training_set, across=across).multiply(np.eye(25))
     powers = POWERS | ({"n_source": 16} if across else {})
@@ -182,9 +182,9 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
 @pytest.mark.parametrize(("n_source", "n_target"), [(120, 120), (120, 30), (20, 15), (4, 120)])
 def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     texts, runtime = [*X[:n_source], *TARGET[:n_target]], Runtime(2)
-    _, similarities = gs.TransductiveClassifier()._check_parameters(runtime)
+    _, kernel_list = gs.TransductiveClassifier()._check_parameters(runtime)
     feature_maker = NGramFeatureMaker(
-        similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
+        kernel_list, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
     training_set = TrainingSet.of_source(
         np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2
@@ -618,5 +618,5 @@ def test_n_jobs_of_a_loaded_model_can_be_changed(tmp_path):
 def test_memory_is_told_by_the_number_of_classes():
     given = gather(X[:40], [i % 20 for i in range(40)], TARGET[:9], read=as_documents)
     clf = gs.TransductiveClassifier(preset="best")
-    _, similarities = clf._check_parameters(Runtime(1))
-    assert describe_work(given, similarities, Runtime(1)).n_classes == 20
+    _, kernel_list = clf._check_parameters(Runtime(1))
+    assert describe_work(given, kernel_list, Runtime(1)).n_classes == 20

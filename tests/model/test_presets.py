@@ -208,14 +208,14 @@ def test_best_is_the_default(fitted):
 def test_lengths_and_intercept_are_those_of_the_preset_unless_they_are_given(
     preset, ngram_range, bias
 ):
-    settings, similarities = gs.TransductiveClassifier(preset=preset)._check_parameters(Runtime(1))
+    settings, kernel_list = gs.TransductiveClassifier(preset=preset)._check_parameters(Runtime(1))
     assert (settings.ngram_range, settings.bias) == (ngram_range, bias)
-    assert similarities.kernels[0].ngram_range == ngram_range
-    settings, similarities = gs.TransductiveClassifier(
+    assert kernel_list.kernels[0].ngram_range == ngram_range
+    settings, kernel_list = gs.TransductiveClassifier(
         preset=preset, ngram_range=(2, 4), bias=True
     )._check_parameters(Runtime(1))
     assert (settings.ngram_range, settings.bias) == ((2, 4), True)
-    assert similarities.kernels[0].ngram_range == (2, 4)
+    assert kernel_list.kernels[0].ngram_range == (2, 4)
 
 
 def test_the_paper_lets_1000_documents_join_or_half_of_a_smaller_target():

@@ -104,8 +104,8 @@ def test_neighbours_are_the_nearest_source_documents(contents):
         assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
         assert [near.text for near in one.neighbours] == [SOURCE[row] for row in order]
         assert [near.label for near in one.neighbours] == [LABELS[row] for row in order]
-        similarities = [near.similarity for near in one.neighbours]
-        assert similarities == pytest.approx([values[row] for row in order])
+        kernel_list = [near.similarity for near in one.neighbours]
+        assert kernel_list == pytest.approx([values[row] for row in order])
     assert contents.documents[30].neighbours == []
 
 
@@ -130,8 +130,8 @@ def test_a_linear_model_weighs_ngrams_as_in_the_fit():
     for one, values, by_character in zip(found.documents, similarity, explained, strict=True):
         order = naive_nearest(values)
         assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
-        similarities = [near.similarity for near in one.neighbours]
-        assert similarities == pytest.approx([values[row] for row in order])
+        kernel_list = [near.similarity for near in one.neighbours]
+        assert kernel_list == pytest.approx([values[row] for row in order])
         expected = choose_highlights(one.text, by_character)
         assert one.spans == [pytest.approx(span) for span in expected]
         for start, stop, strength, _ in one.spans:

@@ -106,6 +106,6 @@ class Preconditioner:
         """Return the lower triangle of R R', or of K-hat."""
         if self.products is not None:
             return self.products.multiply(self.rows, report)
-        similarities: Singles = np.take(self.documents.centred(self.rows)[0], self.rows, axis=1)
+        kernel_list: Singles = np.take(self.documents.centred(self.rows)[0], self.rows, axis=1)
         report(len(self.rows))
-        return similarities
+        return kernel_list

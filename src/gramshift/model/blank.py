@@ -19,7 +19,7 @@ LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
 def find_blank(
-    given: FitInput, similarities: KernelList | None, *, adapt: bool
+    given: FitInput, kernel_list: KernelList | None, *, adapt: bool
 ) -> NDArray[np.bool_]:
     """Return which documents are target documents that share no n-gram with the source.
 
@@ -28,12 +28,12 @@ def find_blank(
     """
     is_blank = ~given.is_source
     is_blank[list(given.random)] = False  # a person has labelled these
-    if given.texts is None or similarities is None or not _compares_shared(similarities):
+    if given.texts is None or kernel_list is None or not _compares_shared(kernel_list):
         return np.zeros(len(is_blank), bool)
     known = np.flatnonzero(given.is_source)
     for _ in range(1 + adapt):
         waiting = np.flatnonzero(is_blank)
-        for kernel in similarities.kernels:
+        for kernel in kernel_list.kernels:
             forms = kernel.prepare(given.texts)
             rows = np.flatnonzero(is_blank).tolist()
             is_blank[_find_sharing(forms, rows, known.tolist(), kernel.ngram_range[0])] = False
@@ -41,10 +41,10 @@ def find_blank(
     return is_blank
 
 
-def _compares_shared(similarities: KernelList) -> bool:
+def _compares_shared(kernel_list: KernelList) -> bool:
     """Return True if documents that share no n-gram have similarity 0, and change no weight."""
-    has_no_weights = not similarities.by_weights or similarities.by_shared_alone
-    return similarities.by_counts and has_no_weights
+    has_no_weights = not kernel_list.by_weights or kernel_list.by_shared_alone
+    return kernel_list.by_counts and has_no_weights
 
 
 def _find_sharing(forms: list[str], rows: list[int], others: list[int], length: int) -> list[int]:

@@ -31,7 +31,13 @@ from gramshift.model.corrections import (
     target_rows,
 )
 from gramshift.model.data_problems import Issues, without_corrected
-from gramshift.model.diagnosis import Comparison, Review, compare_fit, diagnose_fit, find_warnings
+from gramshift.model.diagnosis import (
+    CorrectionReview,
+    ReferenceComparison,
+    compare_fit,
+    diagnose_fit,
+    find_warnings,
+)
 from gramshift.model.documents_to_label import (
     DOUBTFUL,
     RANDOM,
@@ -41,7 +47,7 @@ from gramshift.model.documents_to_label import (
 )
 from gramshift.model.estimate import Estimate, estimate_fit
 from gramshift.model.explanation import Explanation, explain_text
-from gramshift.model.fit import fit_exact
+from gramshift.model.fit import fit_documents
 from gramshift.model.inputs import (
     FitInput,
     check_domains,
@@ -50,7 +56,7 @@ from gramshift.model.inputs import (
     gather,
     warn_of_input,
 )
-from gramshift.model.kernel_list import KernelList, similarities_of
+from gramshift.model.kernel_list import KernelList, kernel_list_of
 from gramshift.model.labels import as_labels, weigh_documents
 from gramshift.model.presenting import (
     check_origins,
@@ -281,7 +287,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             parameters = self._given_parameters()
 
             def fit(settings: Settings, given: FitInput, runtime: Runtime) -> FitResult:
-                return fit_exact(settings, parameters, kernels, given, runtime)
+                return fit_documents(settings, parameters, kernels, given, runtime)
 
             given = self._gather(X, y, target, unlabelled, kernels, runtime.n_threads)
             n, random = len(given.labels), check_random(random_labels, given)
@@ -327,11 +333,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             The advice of the error, with ``{}`` for the number of target documents that would fit.
         """
         runtime = self._runtime()
-        settings, similarities = self._check_parameters(runtime)
-        given = self._gather(X, y, target, unlabelled, similarities, runtime.n_threads)
+        settings, kernel_list = self._check_parameters(runtime)
+        given = self._gather(X, y, target, unlabelled, kernel_list, runtime.n_threads)
         known = None if corrections is None else check_corrections(corrections, given)
         return estimate_fit(
-            settings, similarities, given, known, runtime, n_explained=n_explained, advice=advice
+            settings, kernel_list, given, known, runtime, n_explained=n_explained, advice=advice
         )
 
     def _gather(
@@ -340,16 +346,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         y: Any,
         target: Any,
         unlabelled: Any,
-        similarities: KernelList | None,
+        kernel_list: KernelList | None,
         n_threads: int,
     ) -> FitInput:
         """Return the documents and labels of a fit; gaps in the labels mark the target."""
         if not isinstance(X, Corpus):
-            read = self._reader(X, target, similarities, n_threads, reset=True)
+            read = self._reader(X, target, kernel_list, n_threads, reset=True)
             return gather(X, y, target, read=read, unlabelled=unlabelled)
         if target is not None:
             raise InputError("a Corpus holds the target too: mark it by missing labels in y")
-        if similarities is None or similarities.by_rows:
+        if kernel_list is None or kernel_list.by_rows:
             raise InputError(
                 "a Corpus holds texts: choose another kernel than 'precomputed' or 'rows'"
             )
@@ -365,7 +371,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return replace(given, weights=weights, domains=names)
 
     def _keep(
-        self, fit: FitResult, review: Review | None = None, corpus: Corpus | None = None
+        self, fit: FitResult, review: CorrectionReview | None = None, corpus: Corpus | None = None
     ) -> None:
         """Set the fitted attributes."""
         codes = corrected_codes(fit)
@@ -374,7 +380,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.result_ = fit
         self._review = review
         self.corpus_ = corpus
-        self._comparison: Comparison | None = None
+        self._comparison: ReferenceComparison | None = None
         self.classes_ = fit.classes
         self.transduction_score_ = put_in_place(fit, fit.scores[fit.wanted], 2 * one_hot - 1)
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
@@ -399,7 +405,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
         """Return the checked parameters, and the kernels unless a kernel matrix is given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
-        return settings, similarities_of(settings, runtime)
+        return settings, kernel_list_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
         """Return copies of the parameters, which later changes by the user do not affect."""
@@ -414,18 +420,18 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self,
         X: Any,
         target: Any,
-        similarities: KernelList | None,
+        kernel_list: KernelList | None,
         n_threads: int = 1,
         *,
         reset: bool,
     ) -> Callable[..., Any]:
         """Return the function that checks X: as a kernel matrix, rows of numbers, or texts."""
-        if similarities is None:
+        if kernel_list is None:
             if target is not None:
                 advice = "mark its rows by missing labels in y"
                 raise InputError(f"with kernel='precomputed' X holds the target too: {advice}")
             return lambda X, name: check_gram(X, n_threads=n_threads)
-        if similarities.takes_rows(X):
+        if kernel_list.takes_rows(X):
             return lambda X, name: validate_data(
                 self, X, reset=reset and name == "X", dtype=float, copy=True
             )
@@ -509,7 +515,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         compared = self._compare(progress)
         return diagnose_fit(self.result_, compared, self._review, advice or Advice())
 
-    def _compare(self, progress: Progress | None = None) -> Comparison:
+    def _compare(self, progress: Progress | None = None) -> ReferenceComparison:
         """Return the comparison with a fit without adapting, computed once."""
         if self._comparison is None:
             self._comparison = compare_fit(self.result_, self._runtime(progress), self.corpus_)
@@ -686,10 +692,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> Any:
         """Return new documents, checked as those of the fit were."""
         check_is_fitted(self)
-        similarities = self.result_.model.similarities
-        if similarities is None:
+        kernel_list = self.result_.model.kernel_list
+        if kernel_list is None:
             return np.asarray(X)
-        return self._reader(X, None, similarities, reset=False)(X, name="X")
+        return self._reader(X, None, kernel_list, reset=False)(X, name="X")
 
     def _score(self, documents: Any) -> Floats:
         """Return a column of scores per class; target documents keep those of the fit."""

@@ -11,7 +11,7 @@ from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.rounds import ESTIMATED
 from gramshift.model.advice import diagnose
-from gramshift.model.diagnosis import Review, summarize
+from gramshift.model.diagnosis import CorrectionReview, summarize
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
 from gramshift.model.result import FitResult
@@ -71,7 +71,7 @@ def fit_with_corrections(
     joined: FitInput,
     corrections: dict[int, Any],
     runtime: Runtime,
-) -> tuple[FitResult, Review]:
+) -> tuple[FitResult, CorrectionReview]:
     """Fit without corrections, then on the ``joined`` input with them; compare both.
 
     Class proportions of the second fit are lower for classes of which most checked labels were
@@ -94,7 +94,7 @@ def fit_with_corrections(
             settings = replace(settings, class_prior=lowered) if warnings else settings
     after = fit(settings, joined, runtime)
     pairs = [(one, label) for one, label in zip(known, labels, strict=True) if one is not None]
-    review = Review(
+    review = CorrectionReview(
         uncorrected_labels=before.labels[before.wanted],
         verdict=diagnose(summarize(before, None))[0].get("verdict"),
         n_checked=len(pairs),

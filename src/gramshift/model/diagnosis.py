@@ -16,7 +16,7 @@ from gramshift.learn.ridge import KernelRidgeSolver, SingularKernelError
 from gramshift.learn.training_set import Rows
 from gramshift.model.advice import Advice, FitSummary, class_proportions, diagnose, warn
 from gramshift.model.feature_makers import compare_plainly
-from gramshift.model.fit import fit_exact
+from gramshift.model.fit import fit_documents
 from gramshift.model.inputs import FitInput
 from gramshift.model.kernel_list import ComparedDocuments, KernelList
 from gramshift.model.result import FitResult
@@ -35,7 +35,7 @@ EXCEPTIONS = 0.05  # the fraction of pairs that may have other similarities
 
 
 @dataclass(frozen=True)
-class Review:
+class CorrectionReview:
     """The labels without corrections, and the number that corrections show to be wrong."""
 
     uncorrected_labels: NDArray[Any]
@@ -53,7 +53,7 @@ class Review:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReferenceComparison:
     """The comparisons that the diagnostics of a fit need."""
 
     reference: FitResult | None
@@ -93,20 +93,22 @@ def summarize(
     )
 
 
-def compare_fit(fit: FitResult, runtime: Runtime, corpus: Corpus | None = None) -> Comparison:
+def compare_fit(
+    fit: FitResult, runtime: Runtime, corpus: Corpus | None = None
+) -> ReferenceComparison:
     """Fit without adapting and measure the separability; a ``corpus`` has the n-grams."""
     if not len(fit.labels[fit.wanted]):
-        return Comparison(None, None, None)
+        return ReferenceComparison(None, None, None)
     reference, fault = None, None
     try:
         reference = reference_of(fit, runtime.under("reference"), corpus)
     except SingularKernelError as error:  # the labels do not depend on it
         fault = f"The labels could not be compared with the {fit.reference} ones: {error}."
-    return Comparison(reference, fault, measure_separability(fit, runtime, corpus))
+    return ReferenceComparison(reference, fault, measure_separability(fit, runtime, corpus))
 
 
 def diagnose_fit(
-    fit: FitResult, compared: Comparison, review: Review | None, advice: Advice
+    fit: FitResult, compared: ReferenceComparison, review: CorrectionReview | None, advice: Advice
 ) -> dict[str, Any]:
     """Return figures with a sentence each, the verdict, and warnings."""
     if not len(fit.labels[fit.wanted]):
@@ -120,14 +122,14 @@ def diagnose_fit(
     return found | {"warnings": [*_join_warnings(fit, review, warnings, advice), *unknown]}
 
 
-def find_warnings(fit: FitResult, review: Review | None = None) -> list[str]:
+def find_warnings(fit: FitResult, review: CorrectionReview | None = None) -> list[str]:
     """Return warnings of labels that look wrong, as far as that is known without further work."""
     advice = Advice()
     return _join_warnings(fit, review, warn(summarize(fit, first_round(fit)), advice), advice)
 
 
 def _join_warnings(
-    fit: FitResult, review: Review | None, warnings: list[str], advice: Advice
+    fit: FitResult, review: CorrectionReview | None, warnings: list[str], advice: Advice
 ) -> list[str]:
     """Return these warnings with those of corrections, of the rounds and of the kernel."""
     lowered = [] if review is None else review.warnings
@@ -167,14 +169,14 @@ def reference_of(
         return first_round(fit)
     documents = fit.model.documents
     is_itself = not fit.settings.adapt and len(fit.history) == 1
-    if is_itself or fit.model.similarities is None or len(documents) != len(fit.training_set):
+    if is_itself or fit.model.kernel_list is None or len(documents) != len(fit.training_set):
         return None
     labels: NDArray[Any] = np.full(len(fit.training_set), None, object)
     labels[fit.training_set.source] = fit.classes[fit.training_set.source_codes].tolist()
     given = FitInput(corpus or documents, labels.tolist(), fit.n_unlabelled)
     unadapted = replace(fit.settings, adapt=False, n_rounds=1)
-    return fit_exact(
-        unadapted, fit.parameters, fit.model.similarities, given, runtime, calibrate=False
+    return fit_documents(
+        unadapted, fit.parameters, fit.model.kernel_list, given, runtime, calibrate=False
     )
 
 
@@ -196,16 +198,16 @@ def measure_separability(
 
     None if documents are not kept, or are too few.
     """
-    similarities, documents = fit.model.similarities, fit.model.documents
+    kernel_list, documents = fit.model.kernel_list, fit.model.documents
     smaller = min(fit.is_source.sum(), (~fit.is_source).sum())
-    if similarities is None or not len(documents) or smaller < MIN_DOMAIN_SIZE:
+    if kernel_list is None or not len(documents) or smaller < MIN_DOMAIN_SIZE:
         return None
-    kernel = similarities.kernels[0]
+    kernel = kernel_list.kernels[0]
     compare: Callable[[Rows], Floats]
-    if corpus is not None and similarities.by_presence and isinstance(kernel, KernelSpec):
+    if corpus is not None and kernel_list.by_presence and isinstance(kernel, KernelSpec):
         compare = partial(compare_plainly, kernel, corpus, runtime)
     else:
-        compare = partial(_compare, similarities.without_weights(), fit.model.reference)
+        compare = partial(_compare, kernel_list.without_weights(), fit.model.reference)
     return separability(compare, fit.is_source)
 
 
@@ -237,28 +239,28 @@ def _spread(rows: Rows, most: int) -> Rows:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
-def _compare(similarities: KernelList, reference: ComparedDocuments, rows: Rows) -> Floats:
+def _compare(kernel_list: KernelList, reference: ComparedDocuments, rows: Rows) -> Floats:
     """Return the kernel matrix of some documents of a fit, by the first kernel."""
-    kernel = similarities.kernels[0]
+    kernel = kernel_list.kernels[0]
     if isinstance(kernel, KernelSpec):
         some = [reference.documents[row] for row in rows.tolist()]
         matrix: Floats = kernel.compute(some, normalize=True)
         return matrix
     some_rows = _take(reference.documents, rows)
-    n_jobs = similarities.n_jobs
+    n_jobs = kernel_list.n_jobs
     return KernelList([kernel], n_jobs).average(some_rows, {}, Runtime(n_jobs))[0]
 
 
 def check_scale(fit: FitResult) -> list[str]:
     """Warn of a user's kernel that finds nearly all documents equal, or hardly any alike."""
-    similarities, documents = fit.model.similarities, fit.model.documents
-    if similarities is None or len(documents) < MIN_DOCUMENTS:
+    kernel_list, documents = fit.model.kernel_list, fit.model.documents
+    if kernel_list is None or len(documents) < MIN_DOCUMENTS:
         return []
-    if all(isinstance(one, KernelSpec) for one in similarities.kernels):
+    if all(isinstance(one, KernelSpec) for one in kernel_list.kernels):
         return []
     n = len(documents)
     rows = np.linspace(0, n - 1, min(MAX_COMPARED, n)).astype(np.intp)
-    matrix, _ = similarities.average(_take(documents, rows), {}, Runtime(similarities.n_jobs))
+    matrix, _ = kernel_list.average(_take(documents, rows), {}, Runtime(kernel_list.n_jobs))
     values = np.abs(matrix[np.triu_indices(len(matrix), 1)])
     low, high = np.quantile(values, [EXCEPTIONS, 1 - EXCEPTIONS])
     if low <= MAX_SIMILARITY and high >= MIN_SIMILARITY:

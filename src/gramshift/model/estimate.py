@@ -23,7 +23,7 @@ class Estimate(Needs):
 
 def estimate_fit(
     settings: Settings,
-    similarities: KernelList | None,
+    kernel_list: KernelList | None,
     given: FitInput,
     corrections: dict[int, Any] | None,
     runtime: Runtime,
@@ -39,14 +39,14 @@ def estimate_fit(
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
     n_wanted = n_target - given.n_unlabelled
-    work = describe_work(join_corrections(given, known), similarities, runtime)
+    work = describe_work(join_corrections(given, known), kernel_list, runtime)
     n_fits = 1 if corrections is None else 2
     work = replace(work, n_source=n_source, n_target=n_target, n_fits=n_fits)
     if n_explained and given.texts is not None:
         rows = np.flatnonzero(~given.is_source)[:n_wanted].tolist()
         longest = max((len(given.texts.texts[row]) for row in rows), default=0)
         work = replace(work, n_explained=min(n_wanted, n_explained), longest=longest)
-    linear = is_linear_fit(settings, similarities, given)
+    linear = is_linear_fit(settings, kernel_list, given)
     needs = check_memory(work, runtime.memory, linear=linear, way=advice)
     n_added = settings.count_added(n_wanted - len(known))[-1]
     return Estimate(needs.n_bytes, needs.seconds, n_added)

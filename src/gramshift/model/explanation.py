@@ -225,8 +225,8 @@ def cut_parts(texts: Sequence[str], most: int, together: int) -> Iterator[slice]
 def explain_text(fit: FitResult, text: str) -> Explanation:
     """Split the score of a document by documents, and by characters if the model is linear."""
     model, classes = fit.model, fit.classes.tolist()
-    if model.similarities is None or not all(isinstance(one, str) for one in model.documents[:1]):
-        given = "a kernel matrix" if model.similarities is None else "rows of numbers"
+    if model.kernel_list is None or not all(isinstance(one, str) for one in model.documents[:1]):
+        given = "a kernel matrix" if model.kernel_list is None else "rows of numbers"
         raise InputError(
             f"explain takes a text, and this classifier was fitted on {given};"
             " fit on texts to see what decided"

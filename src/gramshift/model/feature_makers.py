@@ -78,7 +78,7 @@ class NGramFeatureMaker:
     are those of documents.
     """
 
-    similarities: KernelList
+    kernel_list: KernelList
     documents: Corpus
     alpha: float = field(kw_only=True)
     bias: bool = field(kw_only=True)
@@ -90,17 +90,17 @@ class NGramFeatureMaker:
     @property
     def by_labels(self) -> bool:
         """True if weights of n-grams depend on classes."""
-        return self.similarities.by_classes
+        return self.kernel_list.by_classes
 
     @property
     def makes_ngram_model(self) -> bool:
         """True if only n-grams of several documents have weight, so that they can be listed."""
-        return self.similarities.by_shared_alone
+        return self.kernel_list.by_shared_alone
 
     def features_for(self, training_set: TrainingSet, *, across: bool = False) -> NGramFeatures:
         """Return the features of all documents, with weights by the classes of a training set."""
         parts = [
-            self._describe(kernel, training_set, across) for kernel in self.similarities.kernels
+            self._describe(kernel, training_set, across) for kernel in self.kernel_list.kernels
         ]
         return NGramFeatures(parts, self._run)
 
@@ -109,7 +109,7 @@ class NGramFeatureMaker:
 
         It is that of the n-grams of the last kernel, which is that of words if there is one.
         """
-        kernel = self.similarities.kernels[-1]
+        kernel = self.kernel_list.kernels[-1]
         domains = np.where(training_set.is_source, -1, 1)
         domains[training_set.source if source is None else source] = 0
         n_documents = np.bincount(domains[domains >= 0], minlength=2)

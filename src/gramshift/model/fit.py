@@ -1,6 +1,6 @@
 """The fit: train on the source, pseudo-label part of the target, train again.
 
-``fit_exact`` is the whole of it, with the loop of rounds in ``learn.rounds.fit_rounds``; the
+``fit_documents`` is the whole of it, with the loop of rounds in ``learn.rounds.fit_rounds``; the
 functions below are its steps.
 """
 
@@ -37,7 +37,7 @@ USUAL_LENGTH = 900  # characters of a review
 HALF_WEIGHT_DRIFT = 0.5  # a source with this drift counts half as much as one without drift
 
 
-def fit_exact(
+def fit_documents(
     settings: Settings,
     parameters: dict[str, Any],
     kernels: KernelList | None,

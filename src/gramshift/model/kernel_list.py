@@ -237,7 +237,7 @@ def within(kernel: KernelSpec, runtime: Runtime) -> Runtime:
     return replace(runtime, n_jobs=kernel.n_jobs, memory_limit=kernel.memory_limit)
 
 
-def make_similarities(
+def make_kernel_list(
     kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any
 ) -> KernelList:
     """Return the kernels given by a name, a StringKernel, another callable, or a list of these."""
@@ -247,28 +247,28 @@ def make_similarities(
     return KernelList([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def similarities_of(settings: Settings, runtime: Runtime) -> KernelList | None:
+def kernel_list_of(settings: Settings, runtime: Runtime) -> KernelList | None:
     """Return the kernels that the settings name; None for a given kernel matrix."""
     if settings.is_precomputed:
         return None
     options = {"memory_limit": runtime.memory_limit, "n_jobs": runtime.n_jobs}
-    return make_similarities(settings.kernel, settings.ngram_range, settings.weighting, **options)
+    return make_kernel_list(settings.kernel, settings.ngram_range, settings.weighting, **options)
 
 
 def refer_to_rows(
-    similarities: KernelList | None, rows: NDArray[Any] | None, n: int
+    kernel_list: KernelList | None, rows: NDArray[Any] | None, n: int
 ) -> ComparedDocuments | None:
     """Return the reference to n rows of numbers from a file, or None if the kernel takes none.
 
     Raise an error if rows and kernel do not match.
     """
-    if similarities is None or not similarities.by_rows:
+    if kernel_list is None or not kernel_list.by_rows:
         if rows is not None:
             raise ValueError("it has rows of numbers, which its kernel does not take")
         return None
     if rows is None or rows.ndim != 2 or len(rows) != n or not rows.shape[1]:
         raise ValueError(f"it has no rows of numbers for its {n} documents")
-    return similarities.refer_to(rows, {})
+    return kernel_list.refer_to(rows, {})
 
 
 def _make(kernel: Any, options: dict[str, Any]) -> Any:

@@ -224,7 +224,7 @@ def make_ngram_model(
     The n-gram lists of the documents are freed, unless their corpus keeps them.
     """
     documents, runtime = feature_maker.documents, feature_maker.runtime
-    kernels = feature_maker.similarities.kernels
+    kernels = feature_maker.kernel_list.kernels
     scales = [part.scale for part in feature_maker.features_for(training_set).parts]
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):

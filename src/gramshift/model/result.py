@@ -32,12 +32,12 @@ BLOCK = 4096  # documents that are compared at a time
 class KernelModel:
     """The model of a fit: documents that new ones are compared with, and coefficients.
 
-    Without ``similarities`` it takes kernel values instead of documents; ``normalized`` is True if
+    Without ``kernel_list`` it takes kernel values instead of documents; ``normalized`` is True if
     those of the fit were normalised. With ``ngrams`` it is linear: new documents are scored by
     their n-grams, and a model that was saved without texts has no documents.
     """
 
-    similarities: KernelList | None
+    kernel_list: KernelList | None
     reference: ComparedDocuments
     adapt: bool
     coefficients: Floats
@@ -60,8 +60,8 @@ class KernelModel:
 
     def describe(self, X: Any) -> KernelFeatures:
         """Return features of new documents: similarities to those of the fit."""
-        if self.similarities is not None:
-            return self.similarities.describe(X, self.reference, adapt=self.adapt)
+        if self.kernel_list is not None:
+            return self.kernel_list.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
             raise InputError(
@@ -76,13 +76,13 @@ class KernelModel:
 
     def compare(self, X: Sequence[str], others: Sequence[str]) -> Floats:
         """Return similarities of texts to some documents of the fit, before adapting."""
-        assert self.similarities is not None
-        if not self.similarities.by_weights:
-            return self.similarities.describe(X, ComparedDocuments(others), adapt=False).gram
+        assert self.kernel_list is not None
+        if not self.kernel_list.by_weights:
+            return self.kernel_list.describe(X, ComparedDocuments(others), adapt=False).gram
         # weights come from all documents of the fit
         place = {text: number for number, text in enumerate(self.documents)}
         columns = [place[text] for text in others]
-        return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
+        return self.kernel_list.describe(X, self.reference, adapt=False).gram[:, columns]
 
     def _score(self, X: Any, n_jobs: int | None) -> Floats:
         if self.ngrams is not None:
@@ -266,7 +266,7 @@ class FitResult:
                 "include what it needs"
             )
         if (
-            self.model.similarities is None
+            self.model.kernel_list is None
             or len(documents) != len(self.training_set)
             or not isinstance(documents[0], str)
         ):
@@ -316,7 +316,7 @@ class FitResult:
     @property
     def is_of_rows(self) -> bool:
         """True if documents are rows of numbers, compared by their cosine."""
-        return self.model.similarities is not None and self.model.similarities.by_rows
+        return self.model.kernel_list is not None and self.model.kernel_list.by_rows
 
 
 def _digest_row(row: Floats) -> bytes:

@@ -18,7 +18,7 @@ from gramshift.learn.rounds import Calibration
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.kernel_list import ComparedDocuments, refer_to_rows, similarities_of
+from gramshift.model.kernel_list import ComparedDocuments, kernel_list_of, refer_to_rows
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
@@ -66,7 +66,7 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
         given = f"classifier={type(fit.settings.classifier).__name__}(...)"
         advice = "save a classifier with classifier='ridge' or 'discriminant', or the labels"
         raise InputError(f"a model file holds no objects such as {given}; {advice}")
-    check_kernels([] if model.similarities is None else model.similarities.kernels)
+    check_kernels([] if model.kernel_list is None else model.kernel_list.kernels)
     has_texts = texts
     if ngrams is None:
         has_texts = not (fit.is_of_rows or fit.settings.is_precomputed)
@@ -183,8 +183,8 @@ def read_fit(
         )
     settings = Settings.from_parameters(parameters | shaped)
     runtime = Runtime()  # never from the file: the machine that loads it decides
-    similarities = similarities_of(settings, runtime)
-    for one in (similarities, similarities_of(given, runtime)):
+    kernel_list = kernel_list_of(settings, runtime)
+    for one in (kernel_list, kernel_list_of(given, runtime)):
         check_kernels([] if one is None else one.kernels)
     classes = labels_from_json(head["classes"])
     iteration, codes, known = (
@@ -197,29 +197,29 @@ def read_fit(
     training_set = TrainingSet.of_source(iteration == 0, codes, n_classes).with_pseudo_labels(
         joined, known[joined]
     )
-    groups = training_set.groups() if similarities is not None and similarities.by_weights else {}
+    groups = training_set.groups() if kernel_list is not None and kernel_list.by_weights else {}
     groups = without_domain(groups, np.isin(np.arange(n), head["without_domain"]))
     has_texts = head["texts"]
     texts = _split_strings(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
-    reference = refer_to_rows(similarities, arrays.get("rows"), n)
+    reference = refer_to_rows(kernel_list, arrays.get("rows"), n)
     if reference is None:
         reference = ComparedDocuments(texts, groups if has_texts else {})
     ngrams = None
     if head["parts"]:
         if (
-            similarities is None
-            or not similarities.by_shared_alone
+            kernel_list is None
+            or not kernel_list.by_shared_alone
             or settings.adapt
-            or len(similarities.kernels) != head["parts"]
+            or len(kernel_list.kernels) != head["parts"]
         ):
             raise ValueError("its kernels do not go with its coefficients of n-grams")
         parts = [
             _read_part(kernel, number, arrays, n_classes)
-            for number, kernel in enumerate(similarities.kernels)
+            for number, kernel in enumerate(kernel_list.kernels)
         ]
         ngrams = NGramModel(parts, arrays["intercepts"], runtime.n_jobs)
     model = KernelModel(
-        similarities,
+        kernel_list,
         reference,
         settings.adapt,
         arrays.get("coefficients", np.zeros((0, n_classes))),

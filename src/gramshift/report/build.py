@@ -158,12 +158,12 @@ def build_contents(
 
 def _check_fit(fit: FitResult, n_target: int) -> None:
     """Raise an error if there can be no report."""
-    texts, similarities = fit.model.documents, fit.model.similarities
+    texts, kernel_list = fit.model.documents, fit.model.kernel_list
     if not isinstance(texts, list) or len(texts) != len(fit.training_set):
         raise InputError(
             "a report shows texts, and this classifier has not kept them all: fit it here on texts"
         )
-    if similarities is None or not all(isinstance(one, KernelSpec) for one in similarities.kernels):
+    if kernel_list is None or not all(isinstance(one, KernelSpec) for one in kernel_list.kernels):
         raise InputError(
             "a report needs string kernels: give kernel= by name or as a StringKernel,"
             " and fit on texts"

@@ -28,11 +28,11 @@ def last_features(
 
     A ``corpus`` has the n-grams that the fit found in its documents.
     """
-    similarities = fit.model.similarities
-    if fit.model.ngrams is None or similarities is None:
+    kernel_list = fit.model.kernel_list
+    if fit.model.ngrams is None or kernel_list is None:
         return None
     feature_maker = NGramFeatureMaker(
-        similarities,
+        kernel_list,
         corpus or Corpus(list(fit.model.documents)),
         alpha=fit.settings.alpha,
         bias=fit.settings.has_intercept,

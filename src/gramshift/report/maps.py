@@ -28,7 +28,7 @@ def draw_maps(
     """
     model, is_source = fit.model, fit.is_source
     rows = choose_rows(is_source, per_kind)
-    if model.similarities is None or len(rows) < 3:
+    if model.kernel_list is None or len(rows) < 3:
         return None, None
     kinds = ["source" if is_source[row] else "target" for row in rows]
     labels = [str(fit.all_labels[row]) for row in rows]
@@ -42,7 +42,7 @@ def draw_maps(
     documents: Any = model.documents
     is_array = isinstance(documents, np.ndarray)
     chosen = documents[rows] if is_array else [documents[row] for row in rows]
-    similarity = model.similarities.describe(chosen, model.reference, adapt=False).gram
+    similarity = model.kernel_list.describe(chosen, model.reference, adapt=False).gram
     after = make_map(adapted_kernel(exponential(similarity))) if model.adapt else None
     return make_map(similarity[:, rows]), after
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.fitting import Outcome
+from gramshift.commands.classify.fitting import ClassifyOutcome
 from gramshift.commands.classify.hand_labels import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
@@ -20,7 +20,9 @@ BY_SOURCE = "source"  # the name of the labels with the class proportions of the
 MAX_ISSUES = 1000  # in JSON
 
 
-def describe_findings(options: ClassifyOptions, inputs: Inputs, outcome: Outcome) -> dict[str, Any]:
+def describe_findings(
+    options: ClassifyOptions, inputs: Inputs, outcome: ClassifyOutcome
+) -> dict[str, Any]:
     """Return what was found, fit for JSON; only this looks at true labels of the target."""
     corrections = inputs.corrections
     classifier, confidence = outcome.classifier, outcome.probabilities.max(axis=1)
@@ -121,7 +123,9 @@ def _count_not_scored(inputs: Inputs) -> int:
     return sum(id in inputs.corrections.labels for id in known)
 
 
-def _score(options: ClassifyOptions, inputs: Inputs, outcome: Outcome) -> dict[str, Any] | None:
+def _score(
+    options: ClassifyOptions, inputs: Inputs, outcome: ClassifyOutcome
+) -> dict[str, Any] | None:
     """Score documents whose true label is known, without corrected ones."""
     truth = inputs.target_truth
     if truth is None:

@@ -30,7 +30,7 @@ ADVICE = Advice(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClassifyOutcome:
     """The labels of all target documents, and diagnostics, of which a baseline has few."""
 
     classifier: Any
@@ -93,14 +93,16 @@ def describe(
     }
 
 
-def fit_inputs(options: ClassifyOptions, inputs: Inputs, progress: Progress | None) -> Outcome:
+def fit_inputs(
+    options: ClassifyOptions, inputs: Inputs, progress: Progress | None
+) -> ClassifyOutcome:
     """Fit the method, without true labels of the target."""
     method, classifier = METHODS[options.method], _make(options, inputs)
     if not method.is_own:
         if progress is not None:
             progress("training", 0, 1)
         classifier.fit(inputs.corpus.texts, inputs.all_labels)
-        return Outcome(classifier, {"verdict": UNKNOWN_ACCURACY}, [], Issues([]))
+        return ClassifyOutcome(classifier, {"verdict": UNKNOWN_ACCURACY}, [], Issues([]))
     corrections, ids = inputs.corrections, inputs.target_ids
     random = corrections.random
     known = corrections.of(ids, only=set(ids) - random)
@@ -126,7 +128,7 @@ def fit_inputs(options: ClassifyOptions, inputs: Inputs, progress: Progress | No
     reference = classifier.reference_transduction_
     if progress is not None:
         progress("problems", 0, 1)
-    return Outcome(
+    return ClassifyOutcome(
         classifier,
         diagnostics=diagnostics,
         warnings=found_warnings,

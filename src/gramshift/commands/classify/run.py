@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Outcome, describe, fit_inputs
+from gramshift.commands.classify.fitting import ClassifyOutcome, describe, fit_inputs
 from gramshift.commands.classify.label_columns import (
     LabelColumns,
     check_columns_fit,
@@ -126,7 +126,7 @@ def write_labels(
     options: ClassifyOptions,
     inputs: Inputs,
     columns: LabelColumns,
-    outcome: Outcome,
+    outcome: ClassifyOutcome,
     files: Replacing,
 ) -> None:
     """Write the target with its new columns; rows that had a label keep it."""
@@ -160,7 +160,9 @@ def write_labels(
             start = rows.stop
 
 
-def _place_issues(inputs: Inputs, outcome: Outcome, *, fills_gaps: bool) -> list[str | None]:
+def _place_issues(
+    inputs: Inputs, outcome: ClassifyOutcome, *, fills_gaps: bool
+) -> list[str | None]:
     """Return the issues of each row of the target; if it is also the source, those of all rows."""
     issues: list[str | None] = [None] * len(inputs.target)
     labelled = [row for row, label in enumerate(inputs.target.labels) if label is not None]
@@ -176,7 +178,7 @@ def _place_issues(inputs: Inputs, outcome: Outcome, *, fills_gaps: bool) -> list
 def write_report(
     options: ClassifyOptions,
     inputs: Inputs,
-    outcome: Outcome,
+    outcome: ClassifyOutcome,
     result: dict[str, Any],
     files: Replacing,
     progress: Progress | None,
