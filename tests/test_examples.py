@@ -1,12 +1,16 @@
-"""The notebooks in examples/ run from top to bottom."""
+"""The notebook and the scripts in examples/ run from top to bottom."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
@@ -53,3 +57,23 @@ def test_two_frames_become_corrected_labels(tmp_path):
     assert "labels are expected to be right" in words
     assert "of 380 other labels changed" in words
     assert {path.name for path in tmp_path.iterdir()} >= {"report.html", "films.gramshift"}
+
+
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_run_on_the_demo_corpus(path, tmp_path):
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    answer = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "positive" in answer.stdout or "labels.csv" in answer.stdout

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.errors import FitWarning, GramshiftError
     from gramshift.evaluate.comparison import compare
+    from gramshift.kernels.corpus import Corpus
     from gramshift.kernels.string_kernel import StringKernel
     from gramshift.model.classifier import TransductiveClassifier, load
     from gramshift.model.inputs import Target
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 __all__ = [
+    "Corpus",
     "FitWarning",
     "GramshiftError",
     "StringKernel",
@@ -28,6 +30,7 @@ __all__ = [
 
 _MODULES = {"baselines": "gramshift.baselines", "plot": "gramshift.report.plot"}
 _HOMES = {
+    "Corpus": "gramshift.kernels.corpus",
     "FitWarning": "gramshift.errors",
     "GramshiftError": "gramshift.errors",
     "StringKernel": "gramshift.kernels.string_kernel",
