@@ -10,7 +10,9 @@ from gramshift.learn.class_proportions import ClassProportions
 from gramshift.learn.pseudo_labels import choose_classes
 
 Floats = NDArray[np.float64]
-LEAST_SHARE, STEPS, CLOSE = 1e-6, 500, 1e-7
+MIN_PROPORTION = 1e-6
+MAX_STEPS = 500
+TOLERANCE = 1e-7
 MARGIN = 1e-9  # by which a label is ahead where nothing speaks for it
 
 
@@ -40,12 +42,12 @@ class Logits:
 
 def meet_shares(logits: Floats, shares: Floats) -> Floats:
     """Return offsets per class, so that the mean probabilities equal these proportions."""
-    wanted = np.maximum(shares, LEAST_SHARE)
+    wanted = np.maximum(shares, MIN_PROPORTION)
     wanted, offsets = wanted / wanted.sum(), np.zeros(len(shares))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         mean = special.softmax(logits + offsets, axis=1).mean(axis=0)
         offsets += np.log(wanted / np.maximum(mean, np.finfo(float).tiny))
-        if np.abs(mean - wanted).max() < CLOSE:
+        if np.abs(mean - wanted).max() < TOLERANCE:
             break
     result: Floats = offsets - offsets.mean()
     return result

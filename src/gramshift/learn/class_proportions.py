@@ -18,7 +18,7 @@ MAX_DRIFT = 2.0  # where domains have hardly a word in common
 SHRINKAGE = 0.3  # of the standard error: smaller differences from the source's proportion are noise
 MIN_ERROR = 0.03  # of a proportion, however clear the evidence is
 GUARDED_ERROR = 0.4  # from this error on a proportion is all but unknown, and growth is limited
-LEAST_PRIOR = 1e-9  # keeps odds finite
+MIN_PRIOR = 1e-9  # keeps odds finite
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def _relabel(
 ) -> NDArray[np.intp]:
     """Return the class of each document if one class had another proportion."""
     before = float(prior[code])
-    weights = np.full(len(prior), (1 - proportion) / max(1 - before, LEAST_PRIOR))
-    weights[code] = proportion / max(before, LEAST_PRIOR)
+    weights = np.full(len(prior), (1 - proportion) / max(1 - before, MIN_PRIOR))
+    weights[code] = proportion / max(before, MIN_PRIOR)
     codes: NDArray[np.intp] = np.argmax(probabilities * weights, axis=1)
     return codes
 

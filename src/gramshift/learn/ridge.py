@@ -16,13 +16,12 @@ from gramshift.parallel import Progress
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # of residuals, relative to targets of 1
-ACCEPTABLE = 1e-6  # of residuals, where double precision gives no more
-REFINEMENTS = 4
-FEW = (
-    2000  # training documents whose inverse is worked out in double precision, in a second or less
-)
-PROBES, CLOSE = 8, 1e-3
-STEPS = 40  # a good factor needs two or three
+ROUNDED_TOLERANCE = 1e-6  # of residuals, where double precision gives no more
+N_REFINEMENTS = 4
+MAX_INVERTED = 2000  # training documents whose inverse in double precision takes a second or less
+N_PROBES = 8
+PROBE_TOLERANCE = 1e-3
+MAX_STEPS = 40  # a good factor needs two or three
 
 
 class SingularKernelError(InputError):
@@ -89,8 +88,8 @@ class KernelRidgeSolver:
         bias: bool = False,
         products: Products | None = None,
         progress: Progress | None = None,
-        steps: int = STEPS,
-        few: int = FEW,
+        steps: int = MAX_STEPS,
+        few: int = MAX_INVERTED,
     ) -> None:
         """Prepare the solver.
 
@@ -145,9 +144,9 @@ class KernelRidgeSolver:
         penalty[merged.rows] = self.alpha / merged.counts
         if len(merged.rows) > self._few:
             n = len(merged.rows)
-            probes, units = np.linspace(0, n - 1, PROBES).astype(np.intp), np.zeros((n, PROBES))
-            units[probes, np.arange(PROBES)] = 1
-            exact = self._solve(merged, units, bias=False)[0][probes, np.arange(PROBES)]
+            probes, units = np.linspace(0, n - 1, N_PROBES).astype(np.intp), np.zeros((n, N_PROBES))
+            units[probes, np.arange(N_PROBES)] = 1
+            exact = self._solve(merged, units, bias=False)[0][probes, np.arange(N_PROBES)]
             approximate = self._inverse
             if merged.counts.max() > 1:  # copies have another penalty
                 self._inverse.forget()  # two factors at a time would take twice the memory
@@ -156,7 +155,7 @@ class KernelRidgeSolver:
                 )
             if approximate.prepare(merged.rows, lambda done: self._progress("sureness", done, n)):
                 diagonal = approximate.inverse_diagonal()
-                if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
+                if np.abs(diagonal[probes] / exact - 1).max() <= PROBE_TOLERANCE:
                     return diagonal
         system = self.documents.kernel(merged.rows)
         np.einsum("ii->i", system)[:] += penalty[merged.rows]
@@ -230,9 +229,11 @@ def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Ma
     try:
         factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
         weights: Floats = linalg.cho_solve(factor, right, check_finite=False)
-        for _ in range(REFINEMENTS):
+        for _ in range(N_REFINEMENTS):
             residual = right - multiply(weights)
-            if np.abs(residual).max(initial=0.0) <= ACCEPTABLE * np.abs(right).max(initial=1.0):
+            if np.abs(residual).max(initial=0.0) <= ROUNDED_TOLERANCE * np.abs(right).max(
+                initial=1.0
+            ):
                 return weights
             weights += linalg.cho_solve(factor, residual, check_finite=False)
     except linalg.LinAlgError:

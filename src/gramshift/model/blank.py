@@ -15,7 +15,7 @@ from gramshift.model.inputs import FitInput
 from gramshift.model.kernel_list import KernelList
 
 N_TEXTS = 50  # documents whose n-grams are looked up at once; most share one with the first of them
-LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
+MIN_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
 def find_blank(
@@ -106,7 +106,7 @@ def put_back(
     prior = proportions if outcome.shares is None else outcome.shares.used
     calibration = outcome.calibration
     steepness = 1.0 if calibration is None else calibration.steepness
-    scores = np.log(np.maximum(prior, LEAST_PRIOR)) / steepness
+    scores = np.log(np.maximum(prior, MIN_PRIOR)) / steepness
     scores -= scores.mean()
 
     rounds = [

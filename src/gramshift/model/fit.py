@@ -33,7 +33,7 @@ from gramshift.parallel import thread_pool
 from gramshift.runtime import Runtime
 
 SAMPLE_ADVICE = "fit on {} of its documents, and predict the others"
-USUAL_LENGTH = 900  # characters of a review
+REVIEW_CHARACTERS = 900  # characters of a review
 HALF_WEIGHT_DRIFT = 0.5  # a source with this drift counts half as much as one without drift
 
 
@@ -109,7 +109,7 @@ def describe_work(given: FitInput, kernels: KernelList | None, runtime: Runtime)
     return Work(
         n_source=n_source,
         n_target=n - n_source,
-        n_characters=USUAL_LENGTH * n if texts is None else texts.n_characters,
+        n_characters=REVIEW_CHARACTERS * n if texts is None else texts.n_characters,
         n_lengths=1 if kernels is None else kernels.n_lengths,
         n_classes=len(labels),
         label_characters=max((len(one) for one in labels if isinstance(one, str)), default=0),

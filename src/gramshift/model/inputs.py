@@ -133,7 +133,7 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
             FitWarning,
             stacklevel=3,
         )
-    elif -1 in integers and len(integers) > 2:  # beside one other, it is one of two classes
+    elif -1 in integers and len(integers) > 2:  # with one other label, it is one of two classes
         warnings.warn(unlabelled, FitWarning, stacklevel=3)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
     if (

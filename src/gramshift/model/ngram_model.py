@@ -42,7 +42,7 @@ class NGramPart:
 
     @cached_property
     def values(self) -> Floats:
-        """What an n-gram adds to a document's self-value, then to its unnormalised scores."""
+        """The contribution of each n-gram to self-values, then to unnormalised scores."""
         return np.hstack([self.weights[:, None], self.weights[:, None] * self.coefficients])
 
     def encode(self, corpus: Corpus) -> Encoded:

@@ -28,7 +28,7 @@ UNADAPTED, PLAIN = (
     "plain",
 )  # labels for comparison: first round, plain kernel
 PRIOR = "prior"  # scores that begin at the class proportions
-LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
+MAX_ALPHA = 1e12  # beyond it all scores are the same to rounding
 # the paper has 1000 of 2000; all of a smaller target would leave a round without effect
 HALF_OR_1000 = "1000, or half of a smaller target"
 PRESETS: dict[str, dict[str, Any]] = {
@@ -210,9 +210,9 @@ def _check(values: Mapping[str, Any]) -> None:
             "n_added is empty: give a number for each round after the first; to add none, use "
             "n_rounds=1"
         )
-    if not _is(alpha, Real) or not 0 < alpha <= LARGEST_ALPHA:
+    if not _is(alpha, Real) or not 0 < alpha <= MAX_ALPHA:
         raise InputError(
-            f"alpha={alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's"
+            f"alpha={alpha!r}: give a number above 0, up to {MAX_ALPHA:g}; 1e-5 is the paper's"
         )
     if not isinstance(values["adapt"], (bool, np.bool_)):
         raise InputError(f"adapt={values['adapt']!r}: give True or False")

@@ -64,7 +64,7 @@ def _rows(opened: InputFile, encoding: str, columns: list[str]) -> Iterator[Reco
 def _as_number(text: str) -> int | WrittenNumber:
     try:
         return int(text)
-    except ValueError:  # Python refuses to convert so many digits
+    except ValueError:  # Python limits the digits of an integer
         return WrittenNumber(text)
 
 

@@ -175,7 +175,7 @@ class Table:
 
     name: str
     columns: list[str]
-    """Those of a jsonl grow while it is read, as new keys occur."""
+    """The names of the columns; a jsonl adds more while it is read, as new keys occur."""
     style: TableStyle
     parts: Callable[[int], Iterator[TablePart]] = field(repr=False)
     """parts(n) yields the rows in order, n at most in each part."""

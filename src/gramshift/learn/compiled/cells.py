@@ -14,7 +14,7 @@ TAYLOR = [
     exp(-1.0) / factorial(power) for power in range(18)
 ]  # of exp(-1 + x), right to rounding for x from -1 to 1
 C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17 = TAYLOR
-SMALL = 0.25  # up to here twelve terms do: the next is below 1.3e-16 of the sum
+MAX_SERIES_ARGUMENT = 0.25  # up to here twelve terms do: the next is below 1.3e-16 of the sum
 PIECE = 512  # cells that are transformed at once and stay in the first cache
 
 
@@ -38,7 +38,7 @@ def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
     above = 0
     for t in range(size):
         x = values[i, start + t] * (factor * col_scale[start + t])
-        above += (x > SMALL) | (x < -SMALL)
+        above += (x > MAX_SERIES_ARGUMENT) | (x < -MAX_SERIES_ARGUMENT)
         cells[t] = x
     if not adapt:
         return
