@@ -29,6 +29,7 @@ def examples(n):
     return settings(max_examples=max(1, n * settings.default.max_examples // 100))
 
 
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
 KINDS = ["presence", "intersection", "spectrum"]
 PAIR_KINDS = ["subsequence", "local_rank"]
 

@@ -1,4 +1,4 @@
-"""Every benchmark runs on a few texts: ``make bench-smoke``."""
+"""Every benchmark runs on a few texts: ``make test-all``."""
 
 import json
 import subprocess

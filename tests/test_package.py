@@ -25,6 +25,7 @@ def test_public_names_can_be_imported():
 
 def test_the_version_is_the_one_that_is_installed():
     assert metadata.version("gramshift") == gramshift.__version__
+    assert f"\nversion: {gramshift.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_every_compiled_function_is_cached_on_disk_and_needs_no_gil():

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from conftest import posix
 from gramshift.errors import InputError
 from gramshift.safe_reading import (
     NotJSONError,
@@ -15,6 +16,7 @@ from gramshift.safe_reading import (
 )
 
 
+@posix
 def test_only_regular_files_are_opened_and_links_only_where_users_name_files(tmp_path):
     (tmp_path / "file").write_bytes(b"12345")
     (tmp_path / "link").symlink_to("file")

@@ -139,6 +139,8 @@ class Replacing:
             if kind is None:
                 for part in self._parts:
                     part.rename()
+                for part in self._parts:
+                    part.sync_name()
         finally:
             for part in self._parts:
                 part.close()
@@ -184,7 +186,7 @@ class _LocalPart:
             raise FileNotFoundError(f"{self._path.parent}: no such folder; make it first")
         self._old = self._path.lstat() if os.path.lexists(self._path) else None
         if follow and self._old is not None and not stat.S_ISREG(self._old.st_mode):
-            raise InputError(f"{name} is no ordinary file; give the name of one, or a new name")
+            raise InputError(f"{name} is not an ordinary file; give the name of one, or a new name")
         self._partial = self._path.with_name(partial_name())
         self._file: BinaryIO | None = None
 
@@ -223,6 +225,15 @@ class _LocalPart:
         with self.naming_errors():
             os.replace(self._partial, self._path)
         UNFINISHED.discard(self._partial)
+
+    def sync_name(self) -> None:
+        """Write the new name to disk, where folders can be synced: a power cut does not undo it."""
+        with suppress(OSError):
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def close(self) -> None:
         """Remove the file unless it was renamed."""
@@ -267,6 +278,9 @@ class _RemotePart:
         with naming_url(self._url):
             self._system.mv(self._partial, self._path)
         self._is_renamed = True
+
+    def sync_name(self) -> None:
+        """Do nothing: an object store has no folders to sync."""
 
     def close(self) -> None:
         """Remove the file unless it was renamed."""

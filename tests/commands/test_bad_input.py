@@ -78,7 +78,7 @@ def changed(*options, source="pans.csv", without=()):
             changed("--output", "labels.docx"),
             "the format .docx is not known; say which it is with another --output",
         ),
-        (changed("--output", "pipe.csv"), "--output pipe.csv is no ordinary file"),
+        (changed("--output", "pipe.csv"), "--output pipe.csv is not an ordinary file"),
         (changed("--save", "labels.csv"), "are both labels.csv; give them different names"),
         (changed("--report", "-"), "--report cannot go to standard output"),
         (

@@ -40,7 +40,7 @@ def films(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("large", "words"),
     [
-        (1, "mixes whole numbers and such with a point (1 and 2.0); write all of them alike"),
+        (1, "mixes whole numbers and decimals (1 and 2.0); write all of them alike"),
         (2**53 + 1, "has the label 9007199254740993 among floats, which cannot hold it"),
     ],
 )

@@ -171,16 +171,16 @@ def test_outcomes_of_other_data_or_other_options_are_not_reused(tmp_path):
     key = {"fields": "text", "presets": 1, "source_only": False}
     data = {"B": "b", "D": "d", "E": "e"}
     outcome = Outcome(cell[0], cell[2], np.array([0.5, -0.25]), 1.0)
-    OutcomeStore(tmp_path, key, data).save(cell, outcome)
-    other = OutcomeStore(tmp_path, key, data | {"E": "other"})
+    OutcomeStore(tmp_path, key, data, 2).save(cell, outcome)
+    other = OutcomeStore(tmp_path, key, data | {"E": "other"}, 2)
     assert other.load(cell).scores.tolist() == [0.5, -0.25]
-    assert OutcomeStore(tmp_path, key, data | {"B": "other"}).load(cell) is None
-    assert OutcomeStore(tmp_path, key | {"presets": 2}, data).load(cell) is None
-    assert OutcomeStore(tmp_path, key | {"source_only": True}, data).load(cell) is None
-    assert OutcomeStore(tmp_path, key, data).load((*cell[:2], "tkc")) is None
+    assert OutcomeStore(tmp_path, key, data | {"B": "other"}, 2).load(cell) is None
+    assert OutcomeStore(tmp_path, key | {"presets": 2}, data, 2).load(cell) is None
+    assert OutcomeStore(tmp_path, key | {"source_only": True}, data, 2).load(cell) is None
+    assert OutcomeStore(tmp_path, key, data, 2).load((*cell[:2], "tkc")) is None
     (path,) = tmp_path.iterdir()
     path.write_text(path.read_text().replace("-0.25", "0.25"))
-    assert OutcomeStore(tmp_path, key, data).load(cell) is None
+    assert OutcomeStore(tmp_path, key, data, 2).load(cell) is None
 
 
 def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):

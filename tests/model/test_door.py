@@ -18,6 +18,7 @@ import pytest
 
 import gramshift as gs
 from altered_files import read_members, write_members
+from conftest import posix
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError, MemoryLimitError
 from gramshift.learn.features import KernelFeatures
@@ -541,6 +542,7 @@ def test_a_head_that_is_deep_or_no_json_is_refused(files, tmp_path, text):
     )
 
 
+@posix
 def test_only_regular_files_are_models(files, tmp_path):
     """A device could fill the memory; a pipe could wait forever."""
     (tmp_path / "link").symlink_to(files("texts")[0])

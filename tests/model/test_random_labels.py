@@ -270,3 +270,13 @@ def test_random_labels_belong_to_all_target_documents_that_are_wanted(preset):
         label for label in whole if label
     ]
     assert clf.transduction_[41] == "negative"
+
+
+def test_the_next_sample_has_the_least_certain_of_all_other_documents():
+    clf = fit("best", GIVEN)
+    left = np.flatnonzero([label is None for label in GIVEN])
+    confidence = clf.transduction_proba_.max(axis=1)
+    chosen = clf.sample(1)
+    assert chosen.tolist() == [left[confidence[left].argmin()]]
+    for n in range(2, 7):
+        assert not set(clf.sample(n).tolist()) - set(left.tolist())

@@ -64,7 +64,7 @@ def _check_on_disk(name: str, option: str, *, force: bool) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
     if path.exists() and not path.is_file():
-        raise InputError(f"{option} {name} is no ordinary file; for standard output give -")
+        raise InputError(f"{option} {name} is not an ordinary file; for standard output give -")
     if os.path.lexists(name) and not force:
         leads = "" if path.exists() else f" (it is a link to {path}, which does not exist)"
         raise FileExistsError(

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.evaluate.cases import Case, LabelledDomains, MethodAnswers, answer, warm_up
-from gramshift.evaluate.result_store import ResultStore
+from gramshift.evaluate.result_store import ResultStore, check_numbers
 from gramshift.evaluate.scoring import (
     ClusterBootstrap,
     brier,
@@ -80,12 +80,10 @@ class ComparisonPlan:
             "options": row.options,
             "source_only": self.source_only,
         }
-        earlier = None if kept is None else kept.load(name, key)
-        if earlier is not None:
-            codes = np.array(earlier["codes"], np.intp)
-            probabilities = np.array(earlier["probabilities"], np.float64)
-            more = {"seconds": earlier["seconds"], "memory": earlier["memory"]}
-            return MethodAnswers(method, codes, probabilities, **more), True
+        if kept is not None and (result := kept.load(name, key)) is not None:
+            earlier = self._read_answers(method, result, len(case.target_rows))
+            if earlier is not None:
+                return earlier, True
         options = {"n_jobs": n_jobs} if row.is_own else {}
         found = answer(self.data, case, method, source_only=self.source_only, **options)
         if kept is not None:
@@ -97,6 +95,20 @@ class ComparisonPlan:
             }
             kept.save(name, key, result)
         return found, False
+
+    def _read_answers(self, method: str, kept: Any, n_documents: int) -> MethodAnswers | None:
+        """Return kept answers, or None if they cannot have been saved."""
+        n_classes = len(self.data.classes)
+        try:
+            codes = check_numbers(kept["codes"], (n_documents,))
+            probabilities = check_numbers(kept["probabilities"], (n_documents, n_classes))
+            seconds = check_numbers(kept["seconds"], ()).item()
+            memory = None if kept["memory"] is None else check_numbers(kept["memory"], ()).item()
+        except (KeyError, TypeError, ValueError):
+            return None
+        if not np.isin(codes, np.arange(n_classes)).all():
+            return None
+        return MethodAnswers(method, codes.astype(np.intp), probabilities, seconds, memory)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.paper_stages import run_stages
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.result_store import ResultStore
+from gramshift.evaluate.result_store import ResultStore, check_numbers
 from gramshift.evaluate.result_tables import write_results
 from gramshift.evaluate.results import (
     Cell,
@@ -71,7 +71,7 @@ def reproduce(
     columns += [(None, name) for name in others]
     cells: list[Cell] = [(setting, *column) for setting in settings for column in columns]
     key = {"fields": fields, "presets": PRESETS, "source_only": source_only}
-    kept = OutcomeStore(output / "parts", key, digests)
+    kept = OutcomeStore(output / "parts", key, digests, reviews.size)
     found = {cell: one for cell in cells if (one := kept.load(cell))} if resume else {}
 
     def keep(cell: Cell, outcome: Outcome) -> None:
@@ -123,17 +123,23 @@ def _report_notes(notes: list[str], output: Path, say: Callable[[str], None]) ->
 class OutcomeStore:
     """Outcomes of an earlier run. They depend on ``key`` and on the data of their domains."""
 
-    def __init__(self, folder: Path, key: dict[str, Any], digests: dict[str, str]) -> None:
+    def __init__(
+        self, folder: Path, key: dict[str, Any], digests: dict[str, str], n_documents: int
+    ) -> None:
         self._kept = ResultStore(folder)
         self._key = key
         self._digests = digests
+        self._n_documents = n_documents
 
     def load(self, cell: Cell) -> Outcome | None:
-        """Return a kept outcome, or None."""
+        """Return a kept outcome, or None if there is none that could have been saved."""
         result = self._kept.load(*self._place(cell))
-        if result is None:
+        try:
+            scores = check_numbers(result["scores"], (self._n_documents,))
+            seconds = check_numbers(result["seconds"], ()).item()
+        except (KeyError, TypeError, ValueError):
             return None
-        return Outcome(cell[0], cell[2], np.array(result["scores"]), result["seconds"])
+        return Outcome(cell[0], cell[2], scores, seconds)
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep an outcome."""

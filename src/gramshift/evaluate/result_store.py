@@ -6,6 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gramshift.files import replaced_file
 from gramshift.model.saving import library_versions
 from gramshift.safe_reading import MEGABYTE, read_json
@@ -48,6 +51,17 @@ class ResultStore:
     def names(self) -> list[Path]:
         """Return the files of all results in the folder."""
         return sorted(self.folder.glob("*.json"))
+
+
+def check_numbers(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return kept numbers as an array; raise a ValueError unless all are finite, in this shape."""
+    try:
+        numbers = np.array(values, np.float64)
+    except OverflowError as error:
+        raise ValueError("a number is too large") from error
+    if numbers.shape != shape or not np.isfinite(numbers).all():
+        raise ValueError(f"not {shape} finite numbers")
+    return numbers
 
 
 def _full_key(key: dict[str, Any]) -> Any:

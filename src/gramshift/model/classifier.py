@@ -170,6 +170,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     history_ : list of dict
         For each round the number of documents of each class that were added before it, the number
         of target documents with each label, the number of labels that changed, and the seconds.
+    corrected_ : array of bool of shape (n_target,)
+        True for the target documents with corrections or random labels.
+    uncorrected_transduction_ : array of shape (n_target,) or None
+        The label of each target document by a fit without the corrections. Model files do not
+        contain it.
+    n_blank_ : int
+        The number of target documents without any n-gram that shows their class.
+    corpus_ : Corpus or None
+        The corpus of the fit, if X was one: reports do not look for its n-grams again.
     result_ : FitResult
         The whole result of the fit, with its model, for people who know the code.
 
@@ -555,7 +564,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     ) -> NDArray[np.intp]:
         """Choose target documents for a person to label; return their places in ``transduction_``.
 
-        Corrected documents are not chosen again.
+        Documents with corrections or random labels are not chosen again.
 
         Parameters
         ----------
@@ -578,7 +587,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if how != DOUBTFUL:
             raise InputError(f"how={how!r}: give {DOUBTFUL!r} or {RANDOM!r}")
         compare = comparer(fit, texts, places, self.n_jobs)
-        return places[choose_doubtful(fit.wanted_probabilities.max(axis=1), n, compare)]
+        confidence = self.transduction_proba_[places].max(axis=1)
+        return places[choose_doubtful(confidence, n, compare)]
 
     def report(
         self,
@@ -723,11 +733,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
 def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
     """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit."""
-    return load_with_head(path)[0]
-
-
-def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
-    """Read a model file; return also its head."""
     head, arrays = read_archive(path)
     try:
         classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
@@ -742,4 +747,4 @@ def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier
         ) from error
     if "rows" in arrays:
         classifier.n_features_in_ = arrays["rows"].shape[1]
-    return classifier, head
+    return classifier

@@ -271,6 +271,6 @@ def _check_labels(labels: list[Any], found: Sequence[TableDocuments]) -> None:
     if int in kinds and float in kinds:  # as one type, 1 would become 1.0, and large numbers others
         kept = f"({kinds[int]} and {kinds[float]})"
         raise TableError(
-            f"{where} mixes whole numbers and such with a point {kept};"
+            f"{where} mixes whole numbers and decimals {kept};"
             " write all of them alike. Another column: --label"
         )

@@ -1,6 +1,6 @@
 """Labelling many files into a folder, on this machine or by Dask workers.
 
-Finished files are skipped; ``label_records`` knows which these are.
+Finished files are skipped; ``records`` knows which these are.
 """
 
 from collections import Counter
