@@ -70,8 +70,8 @@ def check_demo(folder: Path) -> None:
         path = folder / name
         if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
             raise InputError(
-                f"{path} is not an ordinary file, and the demo writes one of this name; give another "
-                "--output"
+                f"{path} is not an ordinary file, and the demo writes one of this name;"
+                " give another --output"
             )
 
 

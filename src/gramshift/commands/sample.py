@@ -141,7 +141,8 @@ def _read_labels(documents: TableDocuments) -> tuple[list[str], list[float | Non
         return labels, [float(cell) if cell else None for cell in read(confidence)]
     except ValueError:
         raise TableError(
-            f"{documents.table.name}: the column {confidence!r} contains a value that is not a number"
+            f"{documents.table.name}: the column {confidence!r} contains a value that is not"
+            " a number"
         ) from None
 
 
