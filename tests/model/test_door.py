@@ -439,7 +439,7 @@ def test_a_kernel_that_is_given_only_by_half_is_refused(files, tmp_path):
     changed = {**head, "parameters": {**head["parameters"], "kernel": "presence"}}
     refuse(
         build(tmp_path / "hostile", changed, arrays),
-        "its parameters and its settings do not agree on whether kernels",
+        "its parameters and its settings take different kinds of documents",
     )
 
 

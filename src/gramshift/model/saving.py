@@ -27,7 +27,9 @@ from gramshift.model.model_schema import (
     MAX_KERNELS,
     MAX_NGRAM_LENGTH,
     OF_THE_MACHINE,
+    PRECOMPUTED,
     PRIOR_LISTS,
+    ROWS,
     STEP_LISTS,
     declare_arrays,
     declare_part,
@@ -177,10 +179,9 @@ def read_fit(
     if set(shaped) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     given = Settings.from_parameters(parameters)  # must be valid for the next fit, too
-    if len({one.get("kernel") == "precomputed" for one in (parameters, shaped)}) > 1:
-        raise ValueError(
-            "its parameters and its settings do not agree on whether kernels are given"
-        )
+    for kernel in (PRECOMPUTED, ROWS):
+        if len({one.get("kernel") == kernel for one in (parameters, shaped)}) > 1:
+            raise ValueError("its parameters and its settings take different kinds of documents")
     settings = Settings.from_parameters(parameters | shaped)
     runtime = Runtime()  # never from the file: the machine that loads it decides
     kernel_list = kernel_list_of(settings, runtime)
