@@ -78,7 +78,7 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
 
 
 def memory_of(limit: int | float | str | None) -> int:
-    """Return how many bytes may be used: as many as the user allows, or all that are free."""
+    """Return the memory limit of the user in bytes, or the free memory if there is none."""
     return free_memory() if limit is None else parse_bytes(limit)
 
 

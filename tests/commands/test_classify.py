@@ -516,7 +516,7 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
     domains = (
         ["pans.csv"] * 70 + ["knives.csv"] * 50 + ["films.csv"] * 2 + [""] * 118
-    )  # sources are told apart by their files
+    )  # sources are distinguished by their files
     clf = gs.TransductiveClassifier().fit(KITCHEN.texts + FILMS.texts, y, domains=domains)
     labels = ["positive", "negative", *clf.transduction_.tolist()]
     assert [row["label"] for row in read_csv(folder / "labels.csv")] == labels

@@ -68,7 +68,7 @@ class Schedule:
     def count_added(self, number: int, n_training: int) -> int:
         """Return how many documents join before a round.
 
-        By class proportions they are at most twice as many as the training set of the round before.
+        By class proportions, at most twice the size of the previous training set.
         """
         n = self.n_added[min(number, len(self.n_added)) - 1]
         return min(n, MAX_GROWTH * n_training) if self.by_shares else n

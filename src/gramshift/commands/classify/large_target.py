@@ -90,7 +90,7 @@ def _plan(options: ClassifyOptions) -> tuple[list[str], list[FileJob] | None]:
         if system.exists(path):
             advice = "choose another --output, or replace it with --force"
             raise FileExistsError(
-                f"{job.output} exists, and a new fit would label it anew; {advice}"
+                f"{job.output} exists, and a new fit would label it again; {advice}"
             )
     return files, jobs
 
