@@ -12,9 +12,11 @@ from gramshift.commands.command_options import (
     JOBS_HELP,
     Continue,
     Format,
+    Jobs,
     Methods,
     SourceOnly,
     Text,
+    file_option,
     option,
 )
 from gramshift.progress import progress_bar
@@ -31,14 +33,12 @@ def compare_command(
         typer.Argument(metavar="SOURCE", help="Labelled documents: one or several files."),
     ] = None,
     target: Annotated[
-        str | None,
-        option("Documents to label, with their true labels for scoring.", metavar="FILE"),
+        str | None, file_option("Documents to label, with their true labels for scoring.")
     ] = None,
     data: Annotated[
         str | None,
-        option(
-            "One file of several domains, instead of sources and --target: every pair is compared.",
-            metavar="FILE",
+        file_option(
+            "One file of several domains, instead of sources and --target: every pair is compared."
         ),
     ] = None,
     domain: Annotated[
@@ -125,7 +125,7 @@ def reproduce_command(
     plots: Annotated[
         bool, option("Draw the plot (needs matplotlib).", "--plots/--no-plots")
     ] = True,
-    jobs: Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.")] = -1,
+    jobs: Jobs = -1,
     as_json: Annotated[
         bool, option("Print the figures as JSON instead of tables.", "--json")
     ] = False,

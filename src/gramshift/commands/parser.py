@@ -4,6 +4,7 @@ Modules that compute take a second to import. Commands import them when they run
 the completion of the shell need not wait.
 """
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -26,6 +27,8 @@ from gramshift.commands.command_options import (
     Format,
     Model,
     Text,
+    check_json,
+    file_option,
     json_option,
     option,
 )
@@ -35,11 +38,12 @@ from gramshift.progress import progress_bar
 from gramshift.terminal import print_json, say, tell
 
 METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
-# panels of the help of classify
-FILES = "Files"
-COLUMNS = "Columns"
-METHOD = "Method"
 RUN = "Run"
+# options in the panels of the help of classify
+in_files = partial(file_option, panel="Files")
+in_columns = partial(option, panel="Columns")
+in_method = partial(option, panel="Method")
+in_run = partial(option, panel=RUN)
 
 
 def classify_command(
@@ -51,133 +55,99 @@ def classify_command(
     ] = None,
     target: Annotated[
         list[str] | None,
-        option(
-            "Documents to label. Omit it to label the unlabelled rows of the source.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        in_files("Documents to label. Omit it to label the unlabelled rows of the source."),
     ] = None,
     output: Annotated[
         str | None,
-        option(
+        in_files(
             "Output file: the target's columns with labels and probabilities; - for stdout.",
             "--output",
             "-o",
-            panel=FILES,
-            metavar="FILE",
         ),
     ] = None,
     report: Annotated[
-        str | None,
-        option(
-            "HTML report, to see and correct the labels in a browser.", panel=FILES, metavar="FILE"
-        ),
+        str | None, in_files("HTML report, to see and correct the labels in a browser.")
     ] = None,
     save: Annotated[
-        str | None,
-        option(
-            "Save the model to this file, for gramshift predict and explain.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        str | None, in_files("Save the model to this file, for gramshift predict and explain.")
     ] = None,
     corrections: Annotated[
-        str | None,
-        option(
-            "Corrected labels, as the report saves them: columns id and label.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    text: Annotated[str | None, option(TEXT_HELP, panel=COLUMNS)] = None,
-    label: Annotated[str | None, option("Column of the source's labels.", panel=COLUMNS)] = None,
-    id: Annotated[str | None, option(ID_HELP, panel=COLUMNS)] = None,
+    text: Annotated[str | None, in_columns(TEXT_HELP)] = None,
+    label: Annotated[str | None, in_columns("Column of the source's labels.")] = None,
+    id: Annotated[str | None, in_columns(ID_HELP)] = None,
     truth: Annotated[
         str | None,
-        option(
-            "True labels of the target, a column or a file: for scoring, never for training.",
-            panel=COLUMNS,
+        in_columns(
+            "True labels of the target, a column or a file: for scoring, never for training."
         ),
     ] = None,
-    format: Annotated[str | None, option(FORMAT_HELP, panel=COLUMNS, values=FORMATS)] = None,
+    format: Annotated[str | None, in_columns(FORMAT_HELP, values=FORMATS)] = None,
     encoding: Annotated[
-        str | None, option("Character encoding of the inputs.", panel=COLUMNS, default="utf-8")
+        str | None, in_columns("Character encoding of the inputs.", default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, option(METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
+        str | None, in_method(METHOD_HELP, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,
-        option(
-            "best (the default method), or paper (the published method, tkc).",
-            panel=METHOD,
-            values=PRESETS,
+        in_method(
+            "best (the default method), or paper (the published method, tkc).", values=PRESETS
         ),
     ] = None,
     kernel: Annotated[
         str | None,
-        option(
+        in_method(
             f"{KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
-            panel=METHOD,
             default="presence",
             values=KERNELS,
         ),
     ] = None,
     ngrams: Annotated[
         str | None,
-        option(
-            f"{NGRAMS_HELP}.", panel=METHOD, default="3-8 for best, 5-8 for the paper's methods"
-        ),
+        in_method(f"{NGRAMS_HELP}.", default="3-8 for best, 5-8 for the paper's methods"),
     ] = None,
     added: Annotated[
         str | None,
-        option(
+        in_method(
             "Number of pseudo-labelled target documents that tkc trains on, or a fraction such "
             "as 0.3.",
-            panel=METHOD,
             metavar="NUMBER",
             default="1000, half of the target at most",
         ),
     ] = None,
     class_prior: Annotated[
         str | None,
-        option(
+        in_method(
             "Class proportions of the target, if you know them: positive=60%,negative=40%, or "
             "source.",
-            panel=METHOD,
             default="estimated",
         ),
     ] = None,
     unlabelled: Annotated[
         str | None,
-        option(
-            "More unlabelled texts of the target domain: learnt from, but not in the output.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, option(ABSTAIN_HELP, panel=METHOD)] = None,
+    abstain_below: Annotated[float | None, in_method(ABSTAIN_HELP)] = None,
     sample: Annotated[
         str | None,
-        option(
+        in_run(
             "Learn from a random sample of this many target documents and label all of them.",
-            panel=RUN,
             metavar="NUMBER",
         ),
     ] = None,
-    engine: Annotated[
-        str | None, option(ENGINE_HELP, panel=RUN, default="threads", values=ENGINES)
-    ] = None,
+    engine: Annotated[str | None, in_run(ENGINE_HELP, default="threads", values=ENGINES)] = None,
     scheduler: Annotated[
-        str | None, option(SCHEDULER_HELP, panel=RUN, metavar="ADDRESS", default=LOCAL_WORKERS)
+        str | None, in_run(SCHEDULER_HELP, metavar="ADDRESS", default=LOCAL_WORKERS)
     ] = None,
     dry_run: Annotated[
         bool | None,
-        option("Check the inputs, print memory and time needed, and stop.", "--dry-run", panel=RUN),
+        in_run("Check the inputs, print memory and time needed, and stop.", "--dry-run"),
     ] = None,
-    force: Annotated[bool | None, option(FORCE_HELP, "--force", panel=RUN)] = None,
-    memory: Annotated[str | None, option(MEMORY_HELP, panel=RUN, default="all free memory")] = None,
-    jobs: Annotated[int | None, option(f"{JOBS_HELP}.", panel=RUN, default="all cores")] = None,
+    force: Annotated[bool | None, in_run(FORCE_HELP, "--force")] = None,
+    memory: Annotated[str | None, in_run(MEMORY_HELP, default="all free memory")] = None,
+    jobs: Annotated[int | None, in_run(f"{JOBS_HELP}.", default="all cores")] = None,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
@@ -192,10 +162,7 @@ def classify_command(
     from gramshift.commands.label.many_files import describe_bad
 
     options = gather_options(given)
-    if as_json and options.output == "-":
-        raise InputError(
-            "--json and --output - would both go to standard output; give one of them a file"
-        )
+    check_json(as_json, options.output, "the labels")
     with progress_bar(options.steps) as progress:
         result = classify(options, progress=progress, say=say)
     if as_json:
@@ -213,21 +180,16 @@ def predict_command(
     ] = None,
     input: Annotated[
         list[str] | None,
-        option(
+        file_option(
             "Documents to label: files, patterns such as 'parts/*.csv', a folder, or - for stdin.",
             "--input",
             "-i",
-            metavar="FILE",
         ),
     ] = None,
     output: Annotated[
         str,
-        option(
-            "Output file; a folder for several inputs.",
-            "--output",
-            "-o",
-            metavar="FILE",
-            default="stdout",
+        file_option(
+            "Output file; a folder for several inputs.", "--output", "-o", default="stdout"
         ),
     ] = "-",
     text: Text = None,
@@ -255,10 +217,7 @@ def predict_command(
     inputs = [*(input or []), *(more or [])]  # files after the first of --input are arguments
     if not inputs:
         raise InputError("no --input: name the files to label, for example --input new.csv")
-    if as_json and output == "-":
-        raise InputError(
-            "--json and the labels would both go to standard output; give --output a file"
-        )
+    check_json(as_json, output, "the labels")
     with progress_bar(["labelling"]) as progress:
         result = predict(**given | {"input": inputs}, progress=progress, say=say)
     if as_json:

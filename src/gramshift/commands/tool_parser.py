@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from gramshift.commands.command_options import (
-    JOBS_HELP,
     KERNEL_HELP,
     MEMORY_HELP,
     MODEL_HELP,
@@ -18,8 +17,11 @@ from gramshift.commands.command_options import (
     Force,
     Format,
     Id,
+    Jobs,
     Model,
     Text,
+    check_json,
+    file_option,
     json_option,
     option,
 )
@@ -59,15 +61,12 @@ def explain_command(
     model: Model = ...,  # type: ignore[assignment]
     input: Annotated[
         str | None,
-        option(
-            "File of documents to explain, instead of a text; - for stdin.",
-            "--input",
-            "-i",
-            metavar="FILE",
+        file_option(
+            "File of documents to explain, instead of a text; - for stdin.", "--input", "-i"
         ),
     ] = None,
     html: Annotated[
-        str | None, option("Also write an HTML file with the words marked.", metavar="FILE")
+        str | None, file_option("Also write an HTML file with the words marked.")
     ] = None,
     top: Annotated[
         int, option("How many words for and against the label, and training documents, to show.")
@@ -172,7 +171,7 @@ def kernel_command(
     ] = False,
     encoding: Encoding = "utf-8",
     memory: Annotated[str | None, option(MEMORY_HELP, default="all free memory")] = None,
-    jobs: Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.")] = -1,
+    jobs: Jobs = -1,
     force: Force = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
@@ -212,12 +211,7 @@ def sample_command(
     ],
     output: Annotated[
         str,
-        option(
-            "CSV file to write, with an empty column label to fill in.",
-            "--output",
-            "-o",
-            metavar="FILE",
-        ),
+        file_option("CSV file to write, with an empty column label to fill in.", "--output", "-o"),
     ],
     doubtful: Annotated[
         int | None,
@@ -251,10 +245,7 @@ def sample_command(
     given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.sample import draw_sample, in_words
 
-    if as_json and output == "-":
-        raise InputError(
-            "--json and the sample would both go to standard output; give --output a file"
-        )
+    check_json(as_json, output, "the sample")
     with progress_bar(["reading"]) as progress:
         result = draw_sample(**given, progress=progress)
     if as_json:
