@@ -132,32 +132,28 @@ def read_inputs(
 ) -> Inputs:
     """Read all documents of a run, or the source alone if there is a sample of the target."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
-    if options.single_target is None:
+    if options.targets:
+        name = options.targets[0]
+        target = sample or _read(name, options, need_label=False, progress=progress)
+        rows = list(range(len(target)))
+        for one in found:
+            _say_gaps(one, say)
+    else:
         target = found[0]
-        check_ids(target)
         rows = [row for row, label in enumerate(target.labels) if label is None]
         if not rows:
             raise TableError(
                 f"every row of {target.table.name} has a label;"
                 " name the documents to be labelled with --target"
             )
-    else:
-        target = sample or _read(
-            options.single_target, options, need_label=False, progress=progress
-        )
-        check_ids(target)
-        rows = list(range(len(target)))
-        for one in found:
-            _say_gaps(one, say)
+    check_ids(target)
     inputs = _join_sources(found, target, rows)
     for words in find_alike(inputs.labels):
         say(f"warning: {words}")
-    inputs = replace(
-        inputs,
-        truth=_read_truth(options, target),
-        more_texts=_read_unlabelled(options, progress),
-    )
-    return replace(inputs, corrections=_read_corrections(options, inputs, say))
+    truth = _read_truth(options, target)
+    more_texts = _read_unlabelled(options, progress)
+    corrections = _read_corrections(options, inputs, say)
+    return replace(inputs, truth=truth, more_texts=more_texts, corrections=corrections)
 
 
 def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: list[int]) -> Inputs:
@@ -165,12 +161,10 @@ def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: lis
     texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
+        prefix = f"{Path(one.table.name).name}: " if len(found) > 1 else ""
         texts += [one.texts[row] for row in kept]
         labels += [one.labels[row] for row in kept]
-        ids += [
-            f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row]
-            for row in kept
-        ]
+        ids += [f"{prefix}{one.ids[row]}" for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
     return Inputs(texts, labels, ids, files, target, rows)

@@ -38,11 +38,15 @@ class LabelOptions:
     abstain_below: float | None = None
 
     def __post_init__(self) -> None:
-        if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
-            raise InputError(
-                f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such "
-                "as 0.7"
-            )
+        check_confidence(self.abstain_below)
+
+
+def check_confidence(least: float | None) -> None:
+    """Raise an error if this is no confidence below which documents get no label."""
+    if least is not None and not 0 < least <= 1:
+        raise InputError(
+            f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7"
+        )
 
 
 def label_table(
