@@ -8,17 +8,8 @@ from typing import Annotated
 
 import typer
 
-from gramshift.commands.command_options import (
-    JOBS_HELP,
-    Continue,
-    Format,
-    Jobs,
-    Methods,
-    SourceOnly,
-    Text,
-    file_option,
-    option,
-)
+from gramshift.commands import command_options as shared
+from gramshift.commands.command_options import file_option, option
 from gramshift.progress import progress_bar
 from gramshift.terminal import print_json, say
 
@@ -44,14 +35,14 @@ def compare_command(
     domain: Annotated[
         str | None, option("Column of --data that names the domain.", metavar="COLUMN")
     ] = None,
-    text: Text = None,
+    text: shared.Text = None,
     label: Annotated[str | None, option("Column of the labels.")] = None,
     truth: Annotated[
         str | None, option("Column of the target's true labels, if its name differs from --label.")
     ] = None,
-    format: Format = None,
+    format: shared.Format = None,
     encoding: Annotated[str, option("Character encoding of the inputs.")] = "utf-8",
-    methods: Methods = "plain,tkc,best,tfidf",
+    methods: shared.Methods = "plain,tkc,best,tfidf",
     reference: Annotated[
         str | None, option("Method that the others are tested against. Default: best.")
     ] = None,
@@ -65,13 +56,13 @@ def compare_command(
     output: Annotated[
         Path, option("Folder for tables, predictions and plot.", "--output", "-o")
     ] = Path("comparison"),
-    source_only: SourceOnly = False,
-    resume: Continue = False,
+    source_only: shared.SourceOnly = False,
+    resume: shared.Continue = False,
     force: Annotated[
         bool, option("Replace results that the folder already has.", "--force")
     ] = False,
     plot: Annotated[bool, option("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
-    jobs: Annotated[int, option(f"{JOBS_HELP} of our own methods; -1 for all cores.")] = -1,
+    jobs: Annotated[int, option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.")] = -1,
     as_json: Annotated[
         bool, option("Print the figures as JSON instead of a table.", "--json")
     ] = False,
@@ -112,7 +103,7 @@ def reproduce_command(
     settings: Annotated[
         str, option("Settings to run: all, single, multi, or names such as D-B,DEK-B.")
     ] = "all",
-    methods: Methods = "own",
+    methods: shared.Methods = "own",
     kernels: Annotated[
         str, option("String kernels to run: some of presence,intersection,spectrum.")
     ] = "presence,intersection",
@@ -120,12 +111,12 @@ def reproduce_command(
     preset: Annotated[
         str, option("Preset to run: paper, or best, which adds our default to the methods.")
     ] = "paper",
-    source_only: SourceOnly = False,
-    resume: Continue = False,
+    source_only: shared.SourceOnly = False,
+    resume: shared.Continue = False,
     plots: Annotated[
         bool, option("Draw the plot (needs matplotlib).", "--plots/--no-plots")
     ] = True,
-    jobs: Jobs = -1,
+    jobs: shared.Jobs = -1,
     as_json: Annotated[
         bool, option("Print the figures as JSON instead of tables.", "--json")
     ] = False,

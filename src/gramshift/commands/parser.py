@@ -9,29 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gramshift.commands.command_options import (
-    ABSTAIN_HELP,
-    ENGINE_HELP,
-    FORCE_HELP,
-    FORMAT_HELP,
-    ID_HELP,
-    JOBS_HELP,
-    KERNEL_HELP,
-    LOCAL_WORKERS,
-    MEMORY_HELP,
-    NGRAMS_HELP,
-    SCHEDULER_HELP,
-    TEXT_HELP,
-    Encoding,
-    Force,
-    Format,
-    Model,
-    Text,
-    check_json,
-    file_option,
-    json_option,
-    option,
-)
+from gramshift.commands import command_options as shared
+from gramshift.commands.command_options import check_json, file_option, json_option, option
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
 from gramshift.progress import progress_bar
@@ -74,16 +53,16 @@ def classify_command(
     corrections: Annotated[
         str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    text: Annotated[str | None, in_columns(TEXT_HELP)] = None,
+    text: Annotated[str | None, in_columns(shared.TEXT_HELP)] = None,
     label: Annotated[str | None, in_columns("Column of the source's labels.")] = None,
-    id: Annotated[str | None, in_columns(ID_HELP)] = None,
+    id: Annotated[str | None, in_columns(shared.ID_HELP)] = None,
     truth: Annotated[
         str | None,
         in_columns(
             "True labels of the target, a column or a file: for scoring, never for training."
         ),
     ] = None,
-    format: Annotated[str | None, in_columns(FORMAT_HELP, values=FORMATS)] = None,
+    format: Annotated[str | None, in_columns(shared.FORMAT_HELP, values=FORMATS)] = None,
     encoding: Annotated[
         str | None, in_columns("Character encoding of the inputs.", default="utf-8")
     ] = None,
@@ -99,14 +78,14 @@ def classify_command(
     kernel: Annotated[
         str | None,
         in_method(
-            f"{KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
+            f"{shared.KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
             default="presence",
             values=KERNELS,
         ),
     ] = None,
     ngrams: Annotated[
         str | None,
-        in_method(f"{NGRAMS_HELP}.", default="3-8 for best, 5-8 for the paper's methods"),
+        in_method(f"{shared.NGRAMS_HELP}.", default="3-8 for best, 5-8 for the paper's methods"),
     ] = None,
     added: Annotated[
         str | None,
@@ -129,7 +108,7 @@ def classify_command(
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, in_method(ABSTAIN_HELP)] = None,
+    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP)] = None,
     sample: Annotated[
         str | None,
         in_run(
@@ -137,17 +116,19 @@ def classify_command(
             metavar="NUMBER",
         ),
     ] = None,
-    engine: Annotated[str | None, in_run(ENGINE_HELP, default="threads", values=ENGINES)] = None,
+    engine: Annotated[
+        str | None, in_run(shared.ENGINE_HELP, default="threads", values=ENGINES)
+    ] = None,
     scheduler: Annotated[
-        str | None, in_run(SCHEDULER_HELP, metavar="ADDRESS", default=LOCAL_WORKERS)
+        str | None, in_run(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     dry_run: Annotated[
         bool | None,
         in_run("Check the inputs, print memory and time needed, and stop.", "--dry-run"),
     ] = None,
-    force: Annotated[bool | None, in_run(FORCE_HELP, "--force")] = None,
-    memory: Annotated[str | None, in_run(MEMORY_HELP, default="all free memory")] = None,
-    jobs: Annotated[int | None, in_run(f"{JOBS_HELP}.", default="all cores")] = None,
+    force: Annotated[bool | None, in_run(shared.FORCE_HELP, "--force")] = None,
+    memory: Annotated[str | None, in_run(shared.MEMORY_HELP, default="all free memory")] = None,
+    jobs: Annotated[int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores")] = None,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
@@ -174,7 +155,7 @@ def classify_command(
 
 
 def predict_command(
-    model: Model,
+    model: shared.Model,
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE", help="Further documents to label.")
     ] = None,
@@ -192,18 +173,18 @@ def predict_command(
             "Output file; a folder for several inputs.", "--output", "-o", default="stdout"
         ),
     ] = "-",
-    text: Text = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    abstain_below: Annotated[float | None, option(ABSTAIN_HELP)] = None,
-    engine: Annotated[str, option(ENGINE_HELP)] = "threads",
+    text: shared.Text = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
+    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP)] = None,
+    engine: Annotated[str, option(shared.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
-        str | None, option(SCHEDULER_HELP, metavar="ADDRESS", default=LOCAL_WORKERS)
+        str | None, option(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     jobs: Annotated[
-        int, option(f"{JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
+        int, option(f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
     ] = -1,
-    force: Force = False,
+    force: shared.Force = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Label new files with a saved model; memory does not grow with their size or number.

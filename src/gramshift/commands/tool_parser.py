@@ -8,23 +8,8 @@ from typing import Annotated
 
 import typer
 
-from gramshift.commands.command_options import (
-    KERNEL_HELP,
-    MEMORY_HELP,
-    MODEL_HELP,
-    NGRAMS_HELP,
-    Encoding,
-    Force,
-    Format,
-    Id,
-    Jobs,
-    Model,
-    Text,
-    check_json,
-    file_option,
-    json_option,
-    option,
-)
+from gramshift.commands import command_options as shared
+from gramshift.commands.command_options import check_json, file_option, json_option, option
 from gramshift.errors import InputError
 from gramshift.progress import progress_bar
 from gramshift.terminal import print_json, say, show, show_lines, tell
@@ -58,7 +43,7 @@ def explain_command(
     text: Annotated[
         str | None, typer.Argument(help="The text to explain, in quotes.", metavar="TEXT")
     ] = None,
-    model: Model = ...,  # type: ignore[assignment]
+    model: shared.Model = ...,  # type: ignore[assignment]
     input: Annotated[
         str | None,
         file_option(
@@ -71,10 +56,10 @@ def explain_command(
     top: Annotated[
         int, option("How many words for and against the label, and training documents, to show.")
     ] = 5,
-    column: Text = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    force: Force = False,
+    column: shared.Text = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
+    force: shared.Force = False,
     as_json: Annotated[bool, json_option("the explanations")] = False,
 ) -> None:
     """Show the words of a text that count for its label and against it.
@@ -126,7 +111,7 @@ def fetch_command(
 
 
 def info_command(
-    model: Annotated[str, typer.Argument(help=MODEL_HELP, metavar="MODEL")],
+    model: Annotated[str, typer.Argument(help=shared.MODEL_HELP, metavar="MODEL")],
     as_json: Annotated[bool, json_option("the description")] = False,
 ) -> None:
     """Check a model file and describe it.
@@ -146,17 +131,18 @@ def info_command(
 
 def kernel_command(
     input: Annotated[
-        str, typer.Argument(metavar="INPUT", help="Text file, one document per line; - for stdin.")
+        str,
+        typer.Argument(metavar="INPUT", help="Text file, one document per line; - for stdin."),
     ],
     output: Annotated[Path, option("The .npy file to write.", "--output", "-o")],
     kind: Annotated[
         str,
         option(
-            f"{KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank.",
+            f"{shared.KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank.",
             "--kernel",
         ),
     ] = "presence",
-    ngrams: Annotated[str, option(f"{NGRAMS_HELP}.")] = "5-8",
+    ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.")] = "5-8",
     decay: Annotated[
         float | None, option("For subsequence: the weight of each character. Default: 0.5.")
     ] = None,
@@ -169,10 +155,10 @@ def kernel_command(
     normalize: Annotated[
         bool, option("Write similarities from 0 to 1 instead of counts.", "--normalize")
     ] = False,
-    encoding: Encoding = "utf-8",
-    memory: Annotated[str | None, option(MEMORY_HELP, default="all free memory")] = None,
-    jobs: Jobs = -1,
-    force: Force = False,
+    encoding: shared.Encoding = "utf-8",
+    memory: Annotated[str | None, option(shared.MEMORY_HELP, default="all free memory")] = None,
+    jobs: shared.Jobs = -1,
+    force: shared.Force = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Compare all documents of a text file and write their kernel matrix as a NumPy array.
@@ -183,14 +169,15 @@ def kernel_command(
     from gramshift.commands.classify.options import parse_ngrams
     from gramshift.commands.kernel import write_kernel
 
-    parameters = {"decay": decay, "max_offset": max_offset, "sigma": sigma}
     with progress_bar(["index", "gram"]) as progress:
         result = write_kernel(
             input,
             output,
             kind=kind,
             ngram_range=parse_ngrams(ngrams),
-            parameters={name: value for name, value in parameters.items() if value is not None},
+            decay=decay,
+            max_offset=max_offset,
+            sigma=sigma,
             normalize=normalize,
             encoding=encoding,
             memory=memory,
@@ -229,10 +216,10 @@ def sample_command(
             "File of corrections (columns id and label); documents labelled there are not drawn."
         ),
     ] = None,
-    text: Text = None,
-    id: Id = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
+    text: shared.Text = None,
+    id: shared.Id = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
     force: Annotated[bool, option("Replace an output that exists.", "--force")] = False,
     as_json: Annotated[bool, json_option("the result")] = False,
 ) -> None:
