@@ -1,6 +1,5 @@
 """``gramshift compare``: methods side by side on the user's own files."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from gramshift.safe_reading import read_json
 from gramshift.tables.columns import TableDocuments, check_column, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.terminal import visible
+from gramshift.terminal import Say, visible
 
-Say = Callable[[str], None]
 FINISHED_PARTS = "compared"  # a folder in that of the results
 RESULTS = "comparison.json"
 

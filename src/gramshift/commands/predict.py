@@ -1,7 +1,6 @@
 """``gramshift predict``: label files of any size and number with a saved model."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from gramshift.commands.label.many_files import check_engine, label_files
@@ -17,7 +16,7 @@ from gramshift.errors import InputError
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
-from gramshift.terminal import Line, labelled_in_words, list_classes
+from gramshift.terminal import Line, Say, labelled_in_words, list_classes
 from gramshift.terminal import say as to_stderr
 
 
@@ -35,7 +34,7 @@ def predict(
     scheduler: str | None = None,
     jobs: int = -1,
     progress: Progress | None = None,
-    say: Callable[[str], None] = to_stderr,
+    say: Say = to_stderr,
 ) -> dict[str, Any]:
     """Write the input again with labels, part by part, or several files into a folder."""
     begun = time.perf_counter()

@@ -1,6 +1,5 @@
 """``gramshift reproduce``: the paper's tables, with our figures next to the published ones."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from gramshift.evaluate.result_tables import NOTE, differences, make_tables
 from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
 from gramshift.parallel import Progress
+from gramshift.terminal import Say
 from gramshift.terminal import say as to_stderr
 
 BENCHMARKS = ("paper", "amazon5")
@@ -33,7 +33,6 @@ DEFAULT_FIELDS = "title+text"
 GRAM_BYTES = 28  # for each pair of documents
 INDEX_BYTES = 110_000  # for each document of the preset best, of which all n-grams are kept
 BASE_GB = 0.3
-Say = Callable[[str], None]
 
 
 def check_benchmark(name: str, *, kernels: str, fields: str) -> None:

@@ -9,9 +9,13 @@ from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import describe, fit_inputs
-from gramshift.commands.classify.label_columns import check_columns_fit, label_columns
+from gramshift.commands.classify.label_columns import (
+    check_columns_fit,
+    label_columns,
+    renamed_in_words,
+)
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.reading import Say, check_names, check_written, read_inputs
+from gramshift.commands.classify.reading import check_names, check_written, read_inputs
 from gramshift.commands.classify.reservoir import Reservoir
 from gramshift.commands.label.many_files import label_files
 from gramshift.commands.label.one_file import MAX_ROWS, Found, LabelOptions, label_file
@@ -28,6 +32,7 @@ from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress, TableDocuments, find_columns, texts_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import check_reread
+from gramshift.terminal import Say
 
 SEED = 0
 
@@ -42,8 +47,10 @@ def classify_sampled(
     if options.output is not None:
         columns = label_columns(sample.table, inputs.classes)
         output = options.output if jobs is None else jobs[-1].output
-        say_renamed = say if jobs is None else _say_nothing  # label_files does so in the end
-        check_columns_fit(output, sample.table, columns, inputs.classes, say_renamed)
+        check_columns_fit(output, sample.table, columns, inputs.classes)
+        renamed = renamed_in_words(sample.table, columns)
+        if renamed and jobs is None:  # label_files says so in the end
+            say(renamed)
     described = describe(options, inputs, n_all=n_all) | {"n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
@@ -61,10 +68,6 @@ def classify_sampled(
         del result["abstained"]
     sentence = f"{label_sentence(result)}; learnt from {result['n_sample']} of them"
     return result | {"sentence": sentence}
-
-
-def _say_nothing(words: str) -> None:
-    pass
 
 
 def _plan(options: ClassifyOptions) -> tuple[list[str], list[FileJob] | None]:

@@ -1,7 +1,7 @@
 """Source and target documents of a run, read and checked."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +23,8 @@ from gramshift.tables.columns import (
 )
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import TableError
+from gramshift.terminal import Say
 from gramshift.terminal import say as to_stderr
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ and writes its own labels: only the model travels.
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
@@ -33,6 +33,7 @@ from gramshift.runtime import Runtime
 from gramshift.safe_reading import open_regular
 from gramshift.tables.columns import Progress, suggest
 from gramshift.tables.table import check_reread
+from gramshift.terminal import Say
 
 MAX_NAMED = 5  # files in an error
 Labelled = Generator[tuple[FileJob, Found], None, None]
@@ -89,7 +90,7 @@ def label_files(
     engine: str = "threads",
     scheduler: str | None = None,
     force: bool = False,
-    say: Callable[[str], None],
+    say: Say,
 ) -> dict[str, Any]:
     """Label files into a folder with a model file, read as ``classifier`` unless workers do it.
 
@@ -230,9 +231,7 @@ def load_shared(shared: str | bytes, digest: str) -> Any:
         return _models[digest]
 
 
-def _summarize(
-    jobs: list[FileJob], found: dict[FileJob, Found], say: Callable[[str], None]
-) -> dict[str, Any]:
+def _summarize(jobs: list[FileJob], found: dict[FileJob, Found], say: Say) -> dict[str, Any]:
     """Return the totals of all files and what is in each, in the order of the jobs."""
     good = [(job, found[job]) for job in jobs if "error" not in found[job]]
     renamed = [words for _, labels in good if (words := labels.get("renamed"))]
