@@ -308,38 +308,35 @@ def parse_class_prior(value: str) -> dict[str, float] | None:
     """Read class proportions such as "positive=60%,negative=40%"; None for "source"."""
     if value.strip() == SOURCE:
         return None
-    given = f"--class-prior {value[:MAX_SHOWN]}"
-    advice = "give source, or a proportion for every class, such as positive=60%,negative=40%"
     proportions: dict[str, float] = {}
     signs = set()
+
+    advice = (
+        "give source, or a proportion for every class, such as positive=60%,negative=40%"
+        " or positive=0.6,negative=0.4"
+    )
+
+    def error(words: str, advice: str = advice) -> InputError:
+        return InputError(f"--class-prior {value[:MAX_SHOWN]}: {words}; {advice}")
+
     for part in value.split(","):
         name, equals, number = (one.strip() for one in part.rpartition("="))
         if not equals or not name:
-            raise InputError(
-                f"{given}: {part.strip()[:MAX_SHOWN]!r} is not of the form class=proportion;"
-                f" {advice}"
-            )
+            raise error(f"{part.strip()[:MAX_SHOWN]!r} is not of the form class=proportion")
         if name in proportions:
-            raise InputError(f"{given}: {name!r} is there twice; {advice}")
+            raise error(f"{name!r} is there twice")
         signs.add(number.endswith("%"))
         scale = 100 if number.endswith("%") else 1
         try:
             proportions[name] = float(number.removesuffix("%")) / scale
         except ValueError:
-            raise InputError(f"{given}: {number!r} of {name!r} is not a number; {advice}") from None
+            raise error(f"{number!r} of {name!r} is not a number") from None
         if not 0 <= proportions[name] < float("inf"):
-            raise InputError(
-                f"{given}: {number} of {name!r} is not a proportion from 0 on; {advice}"
-            )
+            raise error(f"{number} of {name!r} is not a proportion from 0 on")
     if len(signs) > 1:
-        raise InputError(
-            f"{given}: some numbers have a % and some have none;"
-            f" {advice}, or positive=0.6,negative=0.4"
-        )
+        raise error("some numbers have a % and some have none")
     if not sum(proportions.values()) > 0:
-        raise InputError(
-            f"{given}: every class has 0; give at least one class a proportion above 0"
-        )
+        raise error("every class has 0", "give at least one class a proportion above 0")
     return proportions
 
 
