@@ -33,30 +33,32 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
             require_stdout(f"{option} - writes there; give the name of a file")
             continue
         check_length(name, option)
-        twin = next(
-            (other for other in named if other != option and same_file(named[other], name)), None
-        )
-        if twin is not None:
-            raise InputError(f"{option} and {twin} are both {name}; give them different names")
+        for other, other_name in named.items():
+            if other != option and same_file(other_name, name):
+                raise InputError(f"{option} and {other} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
             raise InputError(
                 f"{option} {name} is also an input, which would be lost; choose another name"
             )
-        if is_url(name):
-            system, path = locate(name)
-            with naming_url(name):
-                exists = system.exists(path)
-            if exists and not force:
-                raise FileExistsError(
-                    f"{name} exists; choose another {option} or replace it with --force"
-                )
-            continue
-        _check_on_disk(name, option, force=force)
+        if not is_url(name):
+            _check_on_disk(name, option, force=force)
+        elif not force:
+            refuse_existing(name, f"choose another {option} or replace it with --force")
+
+
+def refuse_existing(name: str, advice: str, why: str = "") -> None:
+    """Raise an error if a file exists; ``why`` continues the sentence."""
+    system, path = locate(name)
+    with naming_url(name):
+        exists = system.exists(path)
+    if exists:
+        raise FileExistsError(f"{name} exists{why}; {advice}")
 
 
 def _check_on_disk(name: str, option: str, *, force: bool) -> None:
     """Raise an error for what cannot be written; a link that leads nowhere exists, too."""
     path = Path(os.path.realpath(name))
+    folder = path.parent
     if path.is_symlink():
         raise InputError(
             f"{option} {name} is a link that leads back to itself; choose another name"
@@ -65,12 +67,9 @@ def _check_on_disk(name: str, option: str, *, force: bool) -> None:
         raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
     if path.exists() and not path.is_file():
         raise InputError(f"{option} {name} is not an ordinary file; for standard output give -")
-    if os.path.lexists(name) and not force:
+    if not force:
         leads = "" if path.exists() else f" (it is a link to {path}, which does not exist)"
-        raise FileExistsError(
-            f"{name} exists{leads}; choose another {option} or replace it with --force"
-        )
-    folder = path.parent
+        refuse_existing(name, f"choose another {option} or replace it with --force", leads)
     if not folder.is_dir():
         raise FileNotFoundError(f"{option} {name}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -172,20 +171,15 @@ def goes_into_folder(files: list[str], output: str) -> bool:
         raise InputError(f"standard input has no name that a file in a folder could have; {advice}")
     if is_folder:
         return True
+    many = f"{n} files are to be labelled"
     advice = "give --output a folder such as labels/"
     if output == STANDARD:
-        raise InputError(
-            f"{n} files are to be labelled, which cannot all go to standard output; {advice}"
-        )
+        raise InputError(f"{many}, which cannot all go to standard output; {advice}")
     if os.path.isfile(output):
-        raise NotADirectoryError(
-            f"{n} files are to be labelled, but --output {output} is a file; {advice}"
-        )
+        raise NotADirectoryError(f"{many}, but --output {output} is a file; {advice}")
     with suppress(InputError):
         format_of(output, "")
-        raise NotADirectoryError(
-            f"{n} files are to be labelled, but --output {output} is the name of one file; {advice}"
-        )
+        raise NotADirectoryError(f"{many}, but --output {output} is the name of one file; {advice}")
     return True
 
 

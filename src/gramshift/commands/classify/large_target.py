@@ -24,9 +24,10 @@ from gramshift.commands.outputs import (
     expand_inputs,
     goes_into_folder,
     plan_files,
+    refuse_existing,
 )
 from gramshift.errors import InputError
-from gramshift.files import Replacing, locate, replaced_file
+from gramshift.files import Replacing, replaced_file
 from gramshift.model.advice import label_sentence
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress, TableDocuments, find_columns, texts_in
@@ -88,13 +89,10 @@ def _plan(options: ClassifyOptions) -> tuple[list[str], list[FileJob] | None]:
             "--engine dask gives each worker a file of its own;"
             " several targets go into a folder: --output labels/"
         )
-    for job in jobs or () if not options.force else ():
-        system, path = locate(job.output)
-        if system.exists(path):
-            advice = "choose another --output, or replace it with --force"
-            raise FileExistsError(
-                f"{job.output} exists, and a new fit would label it again; {advice}"
-            )
+    if jobs is not None and not options.force:
+        advice = "choose another --output, or replace it with --force"
+        for job in jobs:
+            refuse_existing(job.output, advice, ", and a new fit would label it again")
     return files, jobs
 
 
