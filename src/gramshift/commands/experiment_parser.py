@@ -142,7 +142,7 @@ def reproduce_command(
     with progress_bar() as progress:
         if benchmark == AMAZON5:
             given["methods"] = AMAZON5_METHODS if methods == "own" else methods
-            table, result = reproduce_amazon5(**given, progress=progress, say=say)
+            result = reproduce_amazon5(**given, progress=progress, say=say)
         else:
             result = reproduce_tables(
                 **given, kernels=kernels, fields=fields, preset=preset, progress=progress, say=say
@@ -150,7 +150,7 @@ def reproduce_command(
     if as_json:
         print_json(result["rows"])
     elif benchmark == AMAZON5:
-        show_table(*table)
+        show_table(*result["table"])
     else:
         show_tables(result, fields)
     took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
