@@ -162,6 +162,11 @@ def fill_standard_files() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
+def count_in_words(n: int, noun: str) -> str:
+    """Return a number with a noun, in the plural unless the number is 1."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def labelled_in_words(found: dict[str, Any]) -> str:
     """Return the number of documents with and without a label, in words."""
     n = sum(found["labels"].values())

@@ -16,7 +16,7 @@ from gramshift.errors import InputError
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
-from gramshift.terminal import Line, Say, labelled_in_words, list_classes
+from gramshift.terminal import Line, Say, count_in_words, labelled_in_words, list_classes
 from gramshift.terminal import say as to_stderr
 
 
@@ -80,10 +80,7 @@ def predict(
 
 def in_words(result: dict[str, Any]) -> list[Line]:
     """Return lines for a terminal: how many documents have which label, and where they are."""
-    where = ""
-    if "files" in result:
-        n_files = len(result["files"])
-        where = f" in {n_files} file{'' if n_files == 1 else 's'}"
+    where = f" in {count_in_words(len(result['files']), 'file')}" if "files" in result else ""
     lines = [Line(f"Result: {labelled_in_words(result)}{where}", "bold")]
     lines += [Line(one, indent=2) for one in list_classes(result["labels"])]
     written = f"labels in {result['output']}; " if result["output"] != STANDARD else ""
