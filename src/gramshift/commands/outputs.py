@@ -158,7 +158,7 @@ def expand_inputs(given: list[str], *, format: str | None, option: str = "--inpu
     return list(files.values())
 
 
-def goes_into_folder(files: list[str], output: str) -> bool:
+def _goes_into_folder(files: list[str], output: str) -> bool:
     """Return True if the labels go into a folder; raise an error if they must and cannot."""
     system, path = locate(output)
     with naming_url(output):
@@ -185,19 +185,27 @@ def goes_into_folder(files: list[str], output: str) -> bool:
 
 def plan_files(
     files: list[str],
-    folder: str,
+    output: str,
     *,
     format: str | None,
     kept: list[str],
+    engine: str,
     option: str = "--input",
-) -> list[FileJob]:
-    """Return a job for each file.
+) -> list[FileJob] | None:
+    """Return a job for each file if the labels go into a folder, None if they go into one file.
 
     Raise an error if two would have one output, or an input or one of ``kept`` would be lost.
     """
+    if not _goes_into_folder(files, output):
+        if engine == "dask":
+            raise InputError(
+                "--engine dask gives each worker a file of its own; several of them go into a "
+                "folder: --output labels/"
+            )
+        return None
     jobs: dict[str, FileJob] = {}
     inputs = {_real(one): one for one in [*kept, *files]}
-    root = folder.rstrip("/") or "/"
+    root = output.rstrip("/") or "/"
     for one in files:
         name = os.path.basename(one.rstrip("/"))
         if not is_url(one) and os.path.isdir(one):
@@ -213,7 +221,7 @@ def plan_files(
             )
         if _real(job.output) in inputs:
             lost = inputs[_real(job.output)]
-            raise InputError(f"--output {folder}: {lost} would be lost; choose another folder")
+            raise InputError(f"--output {output}: {lost} would be lost; choose another folder")
         jobs[name] = job
     return list(jobs.values())
 

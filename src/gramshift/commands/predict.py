@@ -9,10 +9,8 @@ from gramshift.commands.outputs import (
     STANDARD,
     check_outputs,
     expand_inputs,
-    goes_into_folder,
     plan_files,
 )
-from gramshift.errors import InputError
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
@@ -41,8 +39,8 @@ def predict(
     options = LabelOptions(text, format, encoding, abstain_below)
     check_engine(engine, scheduler)
     files = expand_inputs([input] if isinstance(input, str) else input, format=format)
-    if goes_into_folder(files, output):
-        jobs_of_files = plan_files(files, output, format=format, kept=[model])
+    file_jobs = plan_files(files, output, format=format, kept=[model], engine=engine)
+    if file_jobs is not None:
         classifier = None
         if engine == "dask":
             check_model(model)
@@ -51,7 +49,7 @@ def predict(
         result = label_files(
             model,
             classifier,
-            jobs_of_files,
+            file_jobs,
             output,
             options,
             Runtime(jobs, progress=progress),
@@ -59,11 +57,6 @@ def predict(
             scheduler=scheduler,
             force=force,
             say=say,
-        )
-    elif engine == "dask":
-        raise InputError(
-            "--engine dask gives each worker a file of its own; several inputs go into a folder: "
-            "--output labels/"
         )
     else:
         check_outputs({"--output": output}, [model, *files], force=force)

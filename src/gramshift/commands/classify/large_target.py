@@ -22,11 +22,9 @@ from gramshift.commands.label.one_file import MAX_ROWS, Found, LabelOptions, lab
 from gramshift.commands.outputs import (
     FileJob,
     expand_inputs,
-    goes_into_folder,
     plan_files,
     refuse_existing,
 )
-from gramshift.errors import InputError
 from gramshift.files import Replacing, replaced_file
 from gramshift.model.advice import label_sentence
 from gramshift.runtime import Runtime
@@ -77,18 +75,17 @@ def _plan(options: ClassifyOptions) -> tuple[list[str], list[FileJob] | None]:
     check_names(options, files)
     for name in files:
         check_reread(name)
-    jobs, output = None, options.output
-    if output is not None and goes_into_folder(files, output):
+    jobs = None
+    if options.output is not None:
         jobs = plan_files(
-            files, output, format=options.format, kept=options.source, option="--target"
+            files,
+            options.output,
+            format=options.format,
+            kept=options.source,
+            engine=options.engine,
+            option="--target",
         )
-        output = None
-    check_written(options, files, output)
-    if options.engine == "dask" and jobs is None:
-        raise InputError(
-            "--engine dask gives each worker a file of its own;"
-            " several targets go into a folder: --output labels/"
-        )
+    check_written(options, files, options.output if jobs is None else None)
     if jobs is not None and not options.force:
         advice = "choose another --output, or replace it with --force"
         for job in jobs:

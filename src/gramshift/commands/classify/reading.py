@@ -170,11 +170,15 @@ def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: lis
 
 
 def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] | None:
-    """Return the true label, or None, of each row of the target; None if there are none."""
+    """Return the true label, or None, of each row of the target; None if there are none.
+
+    --truth names a column of the target, or else a file.
+    """
     given, table = options.truth, target.table
     if not given:
         return None
-    if is_truth_file(given, table.columns):
+    is_column = given.strip().lower() in {one.strip().lower() for one in table.columns}
+    if not is_column and os.path.isfile(given):
         return read_truth(given, ids=target.ids, texts=target.texts)
     if Path(given).suffix and given not in table.columns:
         raise TableError(
@@ -204,12 +208,6 @@ def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Cor
     for words in found.in_words(name, options.use_of_random_labels):
         say(words)
     return found
-
-
-def is_truth_file(given: str, columns: list[str]) -> bool:
-    """Return True if --truth names a file of true labels, and not a column of the target."""
-    is_column = given.strip().lower() in {one.strip().lower() for one in columns}
-    return not is_column and os.path.isfile(given)
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:
