@@ -132,6 +132,15 @@ def same_file(name: str, other: str) -> bool:
         return os.path.realpath(name) == os.path.realpath(other)
 
 
+def check_distinct(sources: list[str], targets: list[str], advice: str) -> None:
+    """Raise an error if a source is named twice, or with the advice if a target is a source."""
+    for place, name in enumerate([*sources, *targets]):
+        if any(same_file(name, other) for other in sources[:place]):
+            if place < len(sources):
+                raise InputError(f"the source {name} is named twice")
+            raise InputError(f"--target {name} is also a source; {advice}")
+
+
 @dataclass(frozen=True)
 class FileJob:
     """A file to label, and the file of its labels."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.outputs import STANDARD, check_outputs, same_file
-from gramshift.errors import GramshiftError, InputError
+from gramshift.commands.outputs import STANDARD, check_distinct, check_outputs
+from gramshift.errors import GramshiftError
 from gramshift.kernels.corpus import Corpus
 from gramshift.model.labels import MIN_DISTINCT_LABELS, encode_labels, find_alike
 from gramshift.tables.columns import (
@@ -103,13 +103,8 @@ class Inputs:
 
 def check_names(options: ClassifyOptions, targets: list[str]) -> None:
     """Raise an error if a file is named twice, or standard input."""
-    names = [*options.source, *targets]
-    for place, name in enumerate(names):
-        if any(same_file(name, other) for other in options.source[:place]):
-            if place >= len(options.source):
-                advice = "leave --target out if the rows to be labelled are those without a label"
-                raise InputError(f"--target {name} is also a source; {advice}")
-            raise InputError(f"the source {name} is named twice")
+    advice = "leave --target out if the rows to be labelled are those without a label"
+    check_distinct(options.source, targets, advice)
 
 
 def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
