@@ -17,7 +17,7 @@ from gramshift.terminal import say as to_stderr
 
 
 def write_kernel(
-    source: str,
+    input: str,
     output: Path,
     *,
     kind: str,
@@ -25,7 +25,7 @@ def write_kernel(
     normalize: bool = False,
     encoding: str = "utf-8",
     memory: str | None = None,
-    n_jobs: int = -1,
+    jobs: int = -1,
     force: bool = False,
     progress: Progress | None = None,
     say: Say = to_stderr,
@@ -35,7 +35,7 @@ def write_kernel(
 
     ``parameters`` are those of one kind of kernel, None if they are not given.
     """
-    check_outputs({"--output": str(output)}, [source], force=force)
+    check_outputs({"--output": str(output)}, [input], force=force)
     if output.suffix != ".npy":
         raise InputError(
             f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy"
@@ -52,10 +52,10 @@ def write_kernel(
             )
     if memory is not None:
         parse_bytes(memory, name="--memory")
-    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **given}
+    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": jobs, **given}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.parse()
-    documents = read_lines(source, encoding=encoding)
+    documents = read_lines(input, encoding=encoding)
     n = len(documents)
     n_characters = sum(map(len, documents))
     say(f"{n} documents, {n_characters} characters; {output} will take {size_in_words(8 * n * n)}")

@@ -42,23 +42,14 @@ NOTHING_WRITTEN = "nothing was written"
 NOTHING_HALF_WRITTEN = "no file is half written"
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "classify": (parser.classify_command, NOTHING_HALF_WRITTEN),
-    "compare": (
-        parser.compare_command,
-        "finished results are kept, continue with --continue",
-    ),
+    "compare": (parser.compare_command, "finished results are kept, continue with --continue"),
     "demo": (parser.demo_command, NOTHING_HALF_WRITTEN),
     "explain": (parser.explain_command, NOTHING_WRITTEN),
     "fetch": (parser.fetch_command, NOTHING_WRITTEN),
     "info": (parser.info_command, NOTHING_WRITTEN),
     "kernel": (parser.kernel_command, NOTHING_WRITTEN),
-    "predict": (
-        parser.predict_command,
-        f"{NOTHING_HALF_WRITTEN}, and finished ones are kept",
-    ),
-    "reproduce": (
-        parser.reproduce_command,
-        "finished settings are kept, continue with --continue",
-    ),
+    "predict": (parser.predict_command, f"{NOTHING_HALF_WRITTEN}, and finished ones are kept"),
+    "reproduce": (parser.reproduce_command, "finished settings are kept, continue with --continue"),
     "sample": (parser.sample_command, NOTHING_WRITTEN),
 }
 """The commands, and what they leave behind when they are interrupted."""

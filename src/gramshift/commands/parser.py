@@ -363,25 +363,12 @@ def kernel_command(
     Example: `gramshift kernel reviews.txt --output kernel.npy --kernel intersection --ngrams 3-6
     --normalize`
     """
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "ngrams")}
     from gramshift.commands.classify.options import parse_ngrams
     from gramshift.commands.kernel import write_kernel
 
     with progress_bar(["index", "gram"]) as progress:
-        result = write_kernel(
-            input,
-            output,
-            kind=kind,
-            ngram_range=parse_ngrams(ngrams),
-            decay=decay,
-            max_offset=max_offset,
-            sigma=sigma,
-            normalize=normalize,
-            encoding=encoding,
-            memory=memory,
-            n_jobs=jobs,
-            force=force,
-            progress=progress,
-        )
+        result = write_kernel(**given, ngram_range=parse_ngrams(ngrams), progress=progress)
     if as_json:
         print_json(result)
     else:
