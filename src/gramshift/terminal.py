@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -15,6 +15,8 @@ from rich.cells import cell_len, set_cell_size
 
 from gramshift.errors import InputError
 
+Say = Callable[[str], None]
+"""Writes one line for people, such as ``say``."""
 MAX_TABLE_CLASSES = 12  # more classes are listed in one line
 MAX_CLASS_COLUMNS = 30  # of the name of a class in the table
 # a superset of the characters to hide, each of which is then checked
@@ -119,6 +121,11 @@ def show(words: str) -> None:
     _write("\n".join(map(visible, words.split("\n"))))
 
 
+def with_string_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a dict whose keys are strings, as JSON needs them."""
+    return {str(name): value for name, value in values.items()}
+
+
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON, with escapes for characters that cannot be shown."""
     encoding = getattr(sys.stdout, "encoding", None) or ""
@@ -153,6 +160,11 @@ def fill_standard_files() -> None:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def count_in_words(n: int, noun: str) -> str:
+    """Return a number with a noun, in the plural unless the number is 1."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def labelled_in_words(found: dict[str, Any]) -> str:

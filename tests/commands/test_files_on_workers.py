@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.label.on_workers import label_on_worker, load_shared
+from gramshift.commands.label.many_files import label_on_worker, load_shared
 from gramshift.commands.label.one_file import LabelOptions
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict

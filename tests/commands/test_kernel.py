@@ -100,7 +100,7 @@ def test_ctrl_c_is_one_line_and_leaves_nothing(gramshift, tmp_path, source, monk
     def interrupting(plan=()):
         yield interrupt
 
-    monkeypatch.setattr("gramshift.commands.tool_parser.progress_bar", interrupting)
+    monkeypatch.setattr("gramshift.commands.parser.progress_bar", interrupting)
     result = gramshift("kernel", source, "-o", tmp_path / "K.npy")
     assert result.code == 130
     assert result.err.splitlines()[-1] == "gramshift: interrupted; nothing was written"

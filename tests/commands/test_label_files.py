@@ -447,6 +447,7 @@ def test_no_more_than_two_parts_are_ever_held(read_rows):
         "labels": {"no": 0, "yes": 10_000},
         "abstained": 0,
         "confidence": 7500.0,
+        "renamed": None,
     }
     assert asked == [50]
     assert most <= 2

@@ -66,7 +66,8 @@ def run(client, function, items, *arguments, receive=None):
     """Return the results by item, unless ``receive`` takes them."""
     found = {}
     receive = receive or found.__setitem__
-    run_tasks(client, function, arguments, items, receive, name=lambda item: f"task {item}")
+    for one in run_tasks(client, function, arguments, items, name=lambda item: f"task {item}"):
+        receive(*one)
     return found
 
 
@@ -137,7 +138,7 @@ import cluster_tasks
 if __name__ == "__main__":
     with open_workers(None, n_workers=1, memory_limit=400 * 10**6) as client:
         print(*client.run(os.getpid).values(), flush=True)
-        run_tasks(client, cluster_tasks.wait_for, ("/no such file",), range(10), print, name=str)
+        list(run_tasks(client, cluster_tasks.wait_for, ("/no such file",), range(10), name=str))
 """
 
 

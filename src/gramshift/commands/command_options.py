@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gramshift.errors import InputError
 from gramshift.methods import METHODS, STAGES
 
 MODEL_HELP = "Model file that gramshift classify --save has written."
@@ -27,14 +28,6 @@ SCHEDULER_HELP = (
 LOCAL_WORKERS = "workers on this machine"
 JOBS_HELP = "Number of threads"
 FORCE_HELP = "Replace output files that exist."
-METHODS_HELP = (
-    f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from "
-    f"{', '.join(METHODS)}."
-)
-SOURCE_ONLY_HELP = (
-    "Run each method's own classifier without adaptation, trained on the source alone."
-)
-CONTINUE_HELP = "Continue an interrupted run with the finished results in the output folder."
 
 
 def option(
@@ -64,17 +57,48 @@ def _complete(values: tuple[str, ...]) -> Any:
     return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
+def file_option(help: str, *names: str, **more: Any) -> Any:
+    """Declare an option whose value is the name of a file."""
+    return option(help, *names, metavar="FILE", **more)
+
+
 def json_option(what: str, panel: str | None = None) -> Any:
     """Declare --json, which prints ``what`` as JSON."""
     return option(f"Print {what} as JSON.", "--json", panel=panel)
 
 
-Model = Annotated[str, option(MODEL_HELP, "--model", "-m", metavar="FILE")]
+def check_json(as_json: bool, output: str | None, what: str) -> None:
+    """Raise an error if --json and ``what`` would both go to standard output."""
+    if as_json and output == "-":
+        raise InputError(
+            f"--json and {what} would both go to standard output; give --output a file"
+        )
+
+
+Model = Annotated[str, file_option(MODEL_HELP, "--model", "-m")]
 Text = Annotated[str | None, option(TEXT_HELP, "--text")]
 Id = Annotated[str | None, option(ID_HELP)]
 Format = Annotated[str | None, option(FORMAT_HELP)]
 Encoding = Annotated[str, option("Character encoding of the input.")]
 Force = Annotated[bool, option(FORCE_HELP, "--force")]
-Methods = Annotated[str, option(METHODS_HELP)]
-SourceOnly = Annotated[bool, option(SOURCE_ONLY_HELP, "--source-only")]
-Continue = Annotated[bool, option(CONTINUE_HELP, "--continue")]
+Jobs = Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.")]
+Methods = Annotated[
+    str,
+    option(
+        f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from "
+        f"{', '.join(METHODS)}."
+    ),
+]
+SourceOnly = Annotated[
+    bool,
+    option(
+        "Run each method's own classifier without adaptation, trained on the source alone.",
+        "--source-only",
+    ),
+]
+Continue = Annotated[
+    bool,
+    option(
+        "Continue an interrupted run with the finished results in the output folder.", "--continue"
+    ),
+]

@@ -1,10 +1,9 @@
 """``gramshift compare``: methods side by side on the user's own files."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.outputs import check_folder, same_file
+from gramshift.commands.outputs import check_distinct, check_folder
 from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import plan_comparison
@@ -23,9 +22,8 @@ from gramshift.safe_reading import read_json
 from gramshift.tables.columns import TableDocuments, check_column, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.terminal import visible
+from gramshift.terminal import Say, visible
 
-Say = Callable[[str], None]
 FINISHED_PARTS = "compared"  # a folder in that of the results
 RESULTS = "comparison.json"
 
@@ -136,14 +134,7 @@ def _check_files(
         )
     if domain is not None:
         raise InputError(f"--domain {domain} goes with --data, one file of several domains")
-    for place, name in enumerate(source):
-        if same_file(name, target):
-            raise InputError(
-                f"--target {target} is also a source; methods would be tested on what they learnt "
-                "from"
-            )
-        if any(same_file(name, other) for other in source[:place]):
-            raise InputError(f"the source {name} is named twice")
+    check_distinct(source, [target], "methods would be tested on what they learnt from")
 
 
 def _domains_of(documents: TableDocuments, column: str) -> list[str]:

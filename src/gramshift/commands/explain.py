@@ -1,7 +1,6 @@
 """``gramshift explain``: the words and documents that decide a label."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -14,6 +13,7 @@ from gramshift.model.word_spans import N_SHOWN
 from gramshift.report.page import class_colours
 from gramshift.tables.columns import Progress, find_columns, read_documents
 from gramshift.tables.opening import open_table
+from gramshift.terminal import with_string_keys
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -81,9 +81,9 @@ def explain(
             {
                 "text": one.given,
                 "label": one.label,
-                "probability": _with_strings(one.probability),
-                "score": _with_strings(one.score),
-                "empty": _with_strings(one.empty),
+                "probability": with_string_keys(one.probability),
+                "score": with_string_keys(one.score),
+                "empty": with_string_keys(one.empty),
                 "words": [_to_json(word) for word in one.words[:top]],
                 "spans": [_to_json(span) for span in one.spans],
                 "documents": [_to_json(document) for document in one.documents[:top]],
@@ -106,11 +106,6 @@ def _make_page(explanations: list[Explanation], classes: list[Any]) -> str:
     return PAGE.format(colours=class_colours(), legend=legend, figures=figures)
 
 
-def _with_strings(by_class: Mapping[Any, float]) -> dict[str, float]:
-    """Return a dict whose keys are strings, as JSON needs them."""
-    return {str(name): value for name, value in by_class.items()}
-
-
 def _to_json(part: Any) -> dict[str, Any]:
     fields = asdict(part)
-    return fields | {"shares": _with_strings(fields["shares"])}
+    return fields | {"shares": with_string_keys(fields["shares"])}

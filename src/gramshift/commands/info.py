@@ -9,7 +9,7 @@ from gramshift.memory import size_in_words
 from gramshift.model.archive import read_archive
 from gramshift.model.classifier import load
 from gramshift.model.model_schema import OF_THE_MACHINE
-from gramshift.terminal import Line, counts_in_words, visible
+from gramshift.terminal import Line, counts_in_words, visible, with_string_keys
 
 SAFE = "all checksums match; loading runs no code"
 MAX_CLASSES = 10  # that are shown
@@ -38,7 +38,10 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_characters": _count_characters(arrays["text_bytes"]) if head["texts"] else 0,
         "n_rows": len(arrays["rows"]) if "rows" in arrays else None,
         "n_ngrams": sum(n_ngrams) if n_ngrams else None,
-        "rounds": [step | _with_strings(step) for step in classifier.history_],
+        "rounds": [
+            step | {name: with_string_keys(step[name]) for name in ("added", "labels")}
+            for step in classifier.history_
+        ],
         "parameters": {
             name: value for name, value in parameters.items() if name not in OF_THE_MACHINE
         },
@@ -48,12 +51,6 @@ def describe_model(path: str) -> dict[str, Any]:
 
 def _count_characters(utf8: NDArray[Any]) -> int:
     return int(((utf8 & CONTINUATION_BITS) != CONTINUATION).sum())
-
-
-def _with_strings(step: dict[str, dict[object, int]]) -> dict[str, dict[str, int]]:
-    """Return the counts of a round with strings as keys, as JSON needs them."""
-    names = ("added", "labels")
-    return {key: {str(name): count for name, count in step[key].items()} for key in names}
 
 
 def in_words(found: dict[str, Any]) -> list[Line]:

@@ -1,9 +1,7 @@
 """``gramshift kernel``: the kernel matrix of a text file, written to disk tile by tile."""
 
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from gramshift.commands.outputs import check_outputs
@@ -14,33 +12,38 @@ from gramshift.memory import parse_bytes, size_in_words
 from gramshift.parallel import Progress
 from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
+from gramshift.terminal import Say
 from gramshift.terminal import say as to_stderr
 
 
 def write_kernel(
-    source: str,
+    input: str,
     output: Path,
     *,
     kind: str,
     ngram_range: tuple[int, int],
-    parameters: Mapping[str, Any] = MappingProxyType({}),
     normalize: bool = False,
     encoding: str = "utf-8",
     memory: str | None = None,
-    n_jobs: int = -1,
+    jobs: int = -1,
     force: bool = False,
     progress: Progress | None = None,
-    say: Callable[[str], None] = to_stderr,
+    say: Say = to_stderr,
+    **parameters: Any,
 ) -> dict[str, Any]:
-    """Write the kernel matrix of the lines of a file; all errors come before any work."""
-    check_outputs({"--output": str(output)}, [source], force=force)
+    """Write the kernel matrix of the lines of a file; all errors come before any work.
+
+    ``parameters`` are those of one kind of kernel, None if they are not given.
+    """
+    check_outputs({"--output": str(output)}, [input], force=force)
     if output.suffix != ".npy":
         raise InputError(
             f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy"
         )
     if kind not in KERNELS:
         raise InputError(f"--kernel {kind}: there are {', '.join(KERNELS)}{suggest(kind, KERNELS)}")
-    for name in parameters:
+    given = {name: value for name, value in parameters.items() if value is not None}
+    for name in given:
         if name not in KERNELS[kind].own:
             fitting = next(one for one in KERNELS if name in KERNELS[one].own)
             option = f"--{name.replace('_', '-')}"
@@ -49,10 +52,10 @@ def write_kernel(
             )
     if memory is not None:
         parse_bytes(memory, name="--memory")
-    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **parameters}
+    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": jobs, **given}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.parse()
-    documents = read_lines(source, encoding=encoding)
+    documents = read_lines(input, encoding=encoding)
     n = len(documents)
     n_characters = sum(map(len, documents))
     say(f"{n} documents, {n_characters} characters; {output} will take {size_in_words(8 * n * n)}")

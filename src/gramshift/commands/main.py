@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from gramshift import __version__
-from gramshift.commands import experiment_parser, parser, tool_parser
+from gramshift.commands import parser
 from gramshift.commands.interrupt import EXIT_CODE, exiting_soon
 from gramshift.errors import FitWarning, GramshiftError
 from gramshift.memory import check_address_space
@@ -42,24 +42,15 @@ NOTHING_WRITTEN = "nothing was written"
 NOTHING_HALF_WRITTEN = "no file is half written"
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "classify": (parser.classify_command, NOTHING_HALF_WRITTEN),
-    "compare": (
-        experiment_parser.compare_command,
-        "finished results are kept, continue with --continue",
-    ),
-    "demo": (tool_parser.demo_command, NOTHING_HALF_WRITTEN),
-    "explain": (tool_parser.explain_command, NOTHING_WRITTEN),
-    "fetch": (tool_parser.fetch_command, NOTHING_WRITTEN),
-    "info": (tool_parser.info_command, NOTHING_WRITTEN),
-    "kernel": (tool_parser.kernel_command, NOTHING_WRITTEN),
-    "predict": (
-        parser.predict_command,
-        f"{NOTHING_HALF_WRITTEN}, and finished ones are kept",
-    ),
-    "reproduce": (
-        experiment_parser.reproduce_command,
-        "finished settings are kept, continue with --continue",
-    ),
-    "sample": (tool_parser.sample_command, NOTHING_WRITTEN),
+    "compare": (parser.compare_command, "finished results are kept, continue with --continue"),
+    "demo": (parser.demo_command, NOTHING_HALF_WRITTEN),
+    "explain": (parser.explain_command, NOTHING_WRITTEN),
+    "fetch": (parser.fetch_command, NOTHING_WRITTEN),
+    "info": (parser.info_command, NOTHING_WRITTEN),
+    "kernel": (parser.kernel_command, NOTHING_WRITTEN),
+    "predict": (parser.predict_command, f"{NOTHING_HALF_WRITTEN}, and finished ones are kept"),
+    "reproduce": (parser.reproduce_command, "finished settings are kept, continue with --continue"),
+    "sample": (parser.sample_command, NOTHING_WRITTEN),
 }
 """The commands, and what they leave behind when they are interrupted."""
 app = typer.Typer(

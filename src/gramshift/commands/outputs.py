@@ -33,30 +33,32 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
             require_stdout(f"{option} - writes there; give the name of a file")
             continue
         check_length(name, option)
-        twin = next(
-            (other for other in named if other != option and same_file(named[other], name)), None
-        )
-        if twin is not None:
-            raise InputError(f"{option} and {twin} are both {name}; give them different names")
+        for other, other_name in named.items():
+            if other != option and same_file(other_name, name):
+                raise InputError(f"{option} and {other} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
             raise InputError(
                 f"{option} {name} is also an input, which would be lost; choose another name"
             )
-        if is_url(name):
-            system, path = locate(name)
-            with naming_url(name):
-                exists = system.exists(path)
-            if exists and not force:
-                raise FileExistsError(
-                    f"{name} exists; choose another {option} or replace it with --force"
-                )
-            continue
-        _check_on_disk(name, option, force=force)
+        if not is_url(name):
+            _check_on_disk(name, option, force=force)
+        elif not force:
+            refuse_existing(name, f"choose another {option} or replace it with --force")
+
+
+def refuse_existing(name: str, advice: str, why: str = "") -> None:
+    """Raise an error if a file exists; ``why`` continues the sentence."""
+    system, path = locate(name)
+    with naming_url(name):
+        exists = system.exists(path)
+    if exists:
+        raise FileExistsError(f"{name} exists{why}; {advice}")
 
 
 def _check_on_disk(name: str, option: str, *, force: bool) -> None:
     """Raise an error for what cannot be written; a link that leads nowhere exists, too."""
     path = Path(os.path.realpath(name))
+    folder = path.parent
     if path.is_symlink():
         raise InputError(
             f"{option} {name} is a link that leads back to itself; choose another name"
@@ -65,12 +67,9 @@ def _check_on_disk(name: str, option: str, *, force: bool) -> None:
         raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
     if path.exists() and not path.is_file():
         raise InputError(f"{option} {name} is not an ordinary file; for standard output give -")
-    if os.path.lexists(name) and not force:
+    if not force:
         leads = "" if path.exists() else f" (it is a link to {path}, which does not exist)"
-        raise FileExistsError(
-            f"{name} exists{leads}; choose another {option} or replace it with --force"
-        )
-    folder = path.parent
+        refuse_existing(name, f"choose another {option} or replace it with --force", leads)
     if not folder.is_dir():
         raise FileNotFoundError(f"{option} {name}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -133,6 +132,15 @@ def same_file(name: str, other: str) -> bool:
         return os.path.realpath(name) == os.path.realpath(other)
 
 
+def check_distinct(sources: list[str], targets: list[str], advice: str) -> None:
+    """Raise an error if a source is named twice, or with the advice if a target is a source."""
+    for place, name in enumerate([*sources, *targets]):
+        if any(same_file(name, other) for other in sources[:place]):
+            if place < len(sources):
+                raise InputError(f"the source {name} is named twice")
+            raise InputError(f"--target {name} is also a source; {advice}")
+
+
 @dataclass(frozen=True)
 class FileJob:
     """A file to label, and the file of its labels."""
@@ -159,7 +167,7 @@ def expand_inputs(given: list[str], *, format: str | None, option: str = "--inpu
     return list(files.values())
 
 
-def goes_into_folder(files: list[str], output: str) -> bool:
+def _goes_into_folder(files: list[str], output: str) -> bool:
     """Return True if the labels go into a folder; raise an error if they must and cannot."""
     system, path = locate(output)
     with naming_url(output):
@@ -172,38 +180,41 @@ def goes_into_folder(files: list[str], output: str) -> bool:
         raise InputError(f"standard input has no name that a file in a folder could have; {advice}")
     if is_folder:
         return True
+    many = f"{n} files are to be labelled"
     advice = "give --output a folder such as labels/"
     if output == STANDARD:
-        raise InputError(
-            f"{n} files are to be labelled, which cannot all go to standard output; {advice}"
-        )
+        raise InputError(f"{many}, which cannot all go to standard output; {advice}")
     if os.path.isfile(output):
-        raise NotADirectoryError(
-            f"{n} files are to be labelled, but --output {output} is a file; {advice}"
-        )
+        raise NotADirectoryError(f"{many}, but --output {output} is a file; {advice}")
     with suppress(InputError):
         format_of(output, "")
-        raise NotADirectoryError(
-            f"{n} files are to be labelled, but --output {output} is the name of one file; {advice}"
-        )
+        raise NotADirectoryError(f"{many}, but --output {output} is the name of one file; {advice}")
     return True
 
 
 def plan_files(
     files: list[str],
-    folder: str,
+    output: str,
     *,
     format: str | None,
     kept: list[str],
+    engine: str,
     option: str = "--input",
-) -> list[FileJob]:
-    """Return a job for each file.
+) -> list[FileJob] | None:
+    """Return a job for each file if the labels go into a folder, None if they go into one file.
 
     Raise an error if two would have one output, or an input or one of ``kept`` would be lost.
     """
+    if not _goes_into_folder(files, output):
+        if engine == "dask":
+            raise InputError(
+                "--engine dask gives each worker a file of its own; several of them go into a "
+                "folder: --output labels/"
+            )
+        return None
     jobs: dict[str, FileJob] = {}
     inputs = {_real(one): one for one in [*kept, *files]}
-    root = folder.rstrip("/") or "/"
+    root = output.rstrip("/") or "/"
     for one in files:
         name = os.path.basename(one.rstrip("/"))
         if not is_url(one) and os.path.isdir(one):
@@ -219,7 +230,7 @@ def plan_files(
             )
         if _real(job.output) in inputs:
             lost = inputs[_real(job.output)]
-            raise InputError(f"--output {folder}: {lost} would be lost; choose another folder")
+            raise InputError(f"--output {output}: {lost} would be lost; choose another folder")
         jobs[name] = job
     return list(jobs.values())
 

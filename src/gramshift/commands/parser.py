@@ -1,45 +1,33 @@
-"""The parser of the commands that label files: classify and predict.
+"""The parser: the options of all commands.
 
 Modules that compute take a second to import. Commands import them when they run, so that --help and
 the completion of the shell need not wait.
 """
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramshift.commands.command_options import (
-    ABSTAIN_HELP,
-    ENGINE_HELP,
-    FORCE_HELP,
-    FORMAT_HELP,
-    ID_HELP,
-    JOBS_HELP,
-    KERNEL_HELP,
-    LOCAL_WORKERS,
-    MEMORY_HELP,
-    NGRAMS_HELP,
-    SCHEDULER_HELP,
-    TEXT_HELP,
-    Encoding,
-    Force,
-    Format,
-    Model,
-    Text,
-    json_option,
-    option,
-)
+from gramshift.commands import command_options as shared
+from gramshift.commands.command_options import check_json, file_option, json_option, option
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
 from gramshift.progress import progress_bar
-from gramshift.terminal import print_json, say, tell
+from gramshift.terminal import print_json, say, show, show_lines, tell
 
 METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
-# panels of the help of classify
-FILES = "Files"
-COLUMNS = "Columns"
-METHOD = "Method"
+DATA_SETS = ("sentiment",)
+AMAZON5 = "amazon5"
+AMAZON5_METHODS = "tkc,best"
+PAPER_OPTIONS = ("kernels", "fields", "preset")  # of reproduce, for the benchmark paper alone
 RUN = "Run"
+# options in the panels of the help of classify
+in_files = partial(file_option, panel="Files")
+in_columns = partial(option, panel="Columns")
+in_method = partial(option, panel="Method")
+in_run = partial(option, panel=RUN)
 
 
 def classify_command(
@@ -51,133 +39,101 @@ def classify_command(
     ] = None,
     target: Annotated[
         list[str] | None,
-        option(
-            "Documents to label. Omit it to label the unlabelled rows of the source.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        in_files("Documents to label. Omit it to label the unlabelled rows of the source."),
     ] = None,
     output: Annotated[
         str | None,
-        option(
+        in_files(
             "Output file: the target's columns with labels and probabilities; - for stdout.",
             "--output",
             "-o",
-            panel=FILES,
-            metavar="FILE",
         ),
     ] = None,
     report: Annotated[
-        str | None,
-        option(
-            "HTML report, to see and correct the labels in a browser.", panel=FILES, metavar="FILE"
-        ),
+        str | None, in_files("HTML report, to see and correct the labels in a browser.")
     ] = None,
     save: Annotated[
-        str | None,
-        option(
-            "Save the model to this file, for gramshift predict and explain.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        str | None, in_files("Save the model to this file, for gramshift predict and explain.")
     ] = None,
     corrections: Annotated[
-        str | None,
-        option(
-            "Corrected labels, as the report saves them: columns id and label.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    text: Annotated[str | None, option(TEXT_HELP, panel=COLUMNS)] = None,
-    label: Annotated[str | None, option("Column of the source's labels.", panel=COLUMNS)] = None,
-    id: Annotated[str | None, option(ID_HELP, panel=COLUMNS)] = None,
+    text: Annotated[str | None, in_columns(shared.TEXT_HELP)] = None,
+    label: Annotated[str | None, in_columns("Column of the source's labels.")] = None,
+    id: Annotated[str | None, in_columns(shared.ID_HELP)] = None,
     truth: Annotated[
         str | None,
-        option(
-            "True labels of the target, a column or a file: for scoring, never for training.",
-            panel=COLUMNS,
+        in_columns(
+            "True labels of the target, a column or a file: for scoring, never for training."
         ),
     ] = None,
-    format: Annotated[str | None, option(FORMAT_HELP, panel=COLUMNS, values=FORMATS)] = None,
+    format: Annotated[str | None, in_columns(shared.FORMAT_HELP, values=FORMATS)] = None,
     encoding: Annotated[
-        str | None, option("Character encoding of the inputs.", panel=COLUMNS, default="utf-8")
+        str | None, in_columns("Character encoding of the inputs.", default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, option(METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
+        str | None, in_method(METHOD_HELP, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,
-        option(
-            "best (the default method), or paper (the published method, tkc).",
-            panel=METHOD,
-            values=PRESETS,
+        in_method(
+            "best (the default method), or paper (the published method, tkc).", values=PRESETS
         ),
     ] = None,
     kernel: Annotated[
         str | None,
-        option(
-            f"{KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
-            panel=METHOD,
+        in_method(
+            f"{shared.KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
             default="presence",
             values=KERNELS,
         ),
     ] = None,
     ngrams: Annotated[
         str | None,
-        option(
-            f"{NGRAMS_HELP}.", panel=METHOD, default="3-8 for best, 5-8 for the paper's methods"
-        ),
+        in_method(f"{shared.NGRAMS_HELP}.", default="3-8 for best, 5-8 for the paper's methods"),
     ] = None,
     added: Annotated[
         str | None,
-        option(
+        in_method(
             "Number of pseudo-labelled target documents that tkc trains on, or a fraction such "
             "as 0.3.",
-            panel=METHOD,
             metavar="NUMBER",
             default="1000, half of the target at most",
         ),
     ] = None,
     class_prior: Annotated[
         str | None,
-        option(
+        in_method(
             "Class proportions of the target, if you know them: positive=60%,negative=40%, or "
             "source.",
-            panel=METHOD,
             default="estimated",
         ),
     ] = None,
     unlabelled: Annotated[
         str | None,
-        option(
-            "More unlabelled texts of the target domain: learnt from, but not in the output.",
-            panel=FILES,
-            metavar="FILE",
-        ),
+        in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, option(ABSTAIN_HELP, panel=METHOD)] = None,
+    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP)] = None,
     sample: Annotated[
         str | None,
-        option(
+        in_run(
             "Learn from a random sample of this many target documents and label all of them.",
-            panel=RUN,
             metavar="NUMBER",
         ),
     ] = None,
     engine: Annotated[
-        str | None, option(ENGINE_HELP, panel=RUN, default="threads", values=ENGINES)
+        str | None, in_run(shared.ENGINE_HELP, default="threads", values=ENGINES)
     ] = None,
     scheduler: Annotated[
-        str | None, option(SCHEDULER_HELP, panel=RUN, metavar="ADDRESS", default=LOCAL_WORKERS)
+        str | None, in_run(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     dry_run: Annotated[
         bool | None,
-        option("Check the inputs, print memory and time needed, and stop.", "--dry-run", panel=RUN),
+        in_run("Check the inputs, print memory and time needed, and stop.", "--dry-run"),
     ] = None,
-    force: Annotated[bool | None, option(FORCE_HELP, "--force", panel=RUN)] = None,
-    memory: Annotated[str | None, option(MEMORY_HELP, panel=RUN, default="all free memory")] = None,
-    jobs: Annotated[int | None, option(f"{JOBS_HELP}.", panel=RUN, default="all cores")] = None,
+    force: Annotated[bool | None, in_run(shared.FORCE_HELP, "--force")] = None,
+    memory: Annotated[str | None, in_run(shared.MEMORY_HELP, default="all free memory")] = None,
+    jobs: Annotated[int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores")] = None,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
@@ -192,10 +148,7 @@ def classify_command(
     from gramshift.commands.label.many_files import describe_bad
 
     options = gather_options(given)
-    if as_json and options.output == "-":
-        raise InputError(
-            "--json and --output - would both go to standard output; give one of them a file"
-        )
+    check_json(as_json, options.output, "the labels")
     with progress_bar(options.steps) as progress:
         result = classify(options, progress=progress, say=say)
     if as_json:
@@ -207,41 +160,36 @@ def classify_command(
 
 
 def predict_command(
-    model: Model,
+    model: shared.Model,
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE", help="Further documents to label.")
     ] = None,
     input: Annotated[
         list[str] | None,
-        option(
+        file_option(
             "Documents to label: files, patterns such as 'parts/*.csv', a folder, or - for stdin.",
             "--input",
             "-i",
-            metavar="FILE",
         ),
     ] = None,
     output: Annotated[
         str,
-        option(
-            "Output file; a folder for several inputs.",
-            "--output",
-            "-o",
-            metavar="FILE",
-            default="stdout",
+        file_option(
+            "Output file; a folder for several inputs.", "--output", "-o", default="stdout"
         ),
     ] = "-",
-    text: Text = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    abstain_below: Annotated[float | None, option(ABSTAIN_HELP)] = None,
-    engine: Annotated[str, option(ENGINE_HELP)] = "threads",
+    text: shared.Text = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
+    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP)] = None,
+    engine: Annotated[str, option(shared.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
-        str | None, option(SCHEDULER_HELP, metavar="ADDRESS", default=LOCAL_WORKERS)
+        str | None, option(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     jobs: Annotated[
-        int, option(f"{JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
+        int, option(f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
     ] = -1,
-    force: Force = False,
+    force: shared.Force = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Label new files with a saved model; memory does not grow with their size or number.
@@ -255,10 +203,7 @@ def predict_command(
     inputs = [*(input or []), *(more or [])]  # files after the first of --input are arguments
     if not inputs:
         raise InputError("no --input: name the files to label, for example --input new.csv")
-    if as_json and output == "-":
-        raise InputError(
-            "--json and the labels would both go to standard output; give --output a file"
-        )
+    check_json(as_json, output, "the labels")
     with progress_bar(["labelling"]) as progress:
         result = predict(**given | {"input": inputs}, progress=progress, say=say)
     if as_json:
@@ -267,3 +212,353 @@ def predict_command(
         tell(in_words(result))
     if fault := describe_bad(result):
         raise InputError(fault)
+
+
+def demo_command(
+    output: Annotated[
+        Path, option("Folder for the two files and the report.", "--output", "-o")
+    ] = Path("gramshift-demo"),
+    as_json: Annotated[bool, json_option("the figures")] = False,
+) -> None:
+    """Label 420 film reviews from 420 reviews of kitchen tools, and the other way round.
+
+    A report to open in a browser is written as well.
+
+    Example: `gramshift demo`
+    """
+    from gramshift.commands.demo import check_demo, describe, run_demo, write_demo
+
+    check_demo(output)
+    result = run_demo() | write_demo(output)
+    if as_json:
+        print_json(result)
+    else:
+        show(describe(result))
+
+
+def explain_command(
+    text: Annotated[
+        str | None, typer.Argument(help="The text to explain, in quotes.", metavar="TEXT")
+    ] = None,
+    model: shared.Model = ...,  # type: ignore[assignment]
+    input: Annotated[
+        str | None,
+        file_option(
+            "File of documents to explain, instead of a text; - for stdin.", "--input", "-i"
+        ),
+    ] = None,
+    html: Annotated[
+        str | None, file_option("Also write an HTML file with the words marked.")
+    ] = None,
+    top: Annotated[
+        int, option("How many words for and against the label, and training documents, to show.")
+    ] = 5,
+    column: shared.Text = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
+    force: shared.Force = False,
+    as_json: Annotated[bool, json_option("the explanations")] = False,
+) -> None:
+    """Show the words of a text that count for its label and against it.
+
+    The most influential training documents are shown as well.
+
+    Example: `gramshift explain --model model.gramshift "a great film, sadly too long"`
+    """
+    given = {name: value for name, value in locals().items() if name != "as_json"}
+    from gramshift.commands.explain import explain
+
+    with progress_bar(["report"] if input is None else ["reading", "report"]) as progress:
+        result = explain(**given, progress=progress)
+    if as_json:
+        print_json(result["explanations"])
+    else:
+        show("\n\n".join(result["texts"]))
+    if html is not None:
+        say(f"page in {html}")
+
+
+def fetch_command(
+    name: Annotated[str, typer.Argument(help="Data set to download: sentiment.")],
+    output: Annotated[Path, option("Folder to unpack it into.", "--output", "-o")] = Path("."),
+    url: Annotated[
+        str | None, option("Address to download from, instead of its home page.")
+    ] = None,
+    as_json: Annotated[bool, json_option("a summary")] = False,
+) -> None:
+    """Download the Multi-Domain Sentiment Dataset from its home page.
+
+    Its labelled part is unpacked and checked.
+
+    Example: `gramshift fetch sentiment --output data`
+    """
+    from gramshift.datasets.fetch import URL, fetch_sentiment
+
+    if name not in DATA_SETS:
+        raise InputError(f"data set {name!r} is not known; there is {', '.join(DATA_SETS)}")
+    say(f"fetching {url or URL} into {output}")
+    with progress_bar() as progress:
+        result = fetch_sentiment(output, url=url or URL, pinned=url is None, progress=progress)
+    for warning in result["warnings"]:
+        say(f"gramshift: {warning}")
+    if as_json:
+        print_json(result)
+    else:
+        say(f"{result['reviews']} reviews in {result['folder']}")
+
+
+def info_command(
+    model: Annotated[str, typer.Argument(help=shared.MODEL_HELP, metavar="MODEL")],
+    as_json: Annotated[bool, json_option("the description")] = False,
+) -> None:
+    """Check a model file and describe it.
+
+    It shows parameters, classes, sizes, date and versions, and if the file contains texts.
+
+    Example: `gramshift info model.gramshift`
+    """
+    from gramshift.commands.info import describe_model, in_words
+
+    found = describe_model(model)
+    if as_json:
+        print_json(found)
+    else:
+        show_lines(in_words(found))
+
+
+def kernel_command(
+    input: Annotated[
+        str,
+        typer.Argument(metavar="INPUT", help="Text file, one document per line; - for stdin."),
+    ],
+    output: Annotated[Path, option("The .npy file to write.", "--output", "-o")],
+    kind: Annotated[
+        str,
+        option(
+            f"{shared.KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank.",
+            "--kernel",
+        ),
+    ] = "presence",
+    ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.")] = "5-8",
+    decay: Annotated[
+        float | None, option("For subsequence: the weight of each character. Default: 0.5.")
+    ] = None,
+    max_offset: Annotated[
+        int | None, option("For local_rank: the largest distance, in characters. Default: 1000.")
+    ] = None,
+    sigma: Annotated[
+        float | None, option("For local_rank: the width of the kernel. Default: 1.")
+    ] = None,
+    normalize: Annotated[
+        bool, option("Write similarities from 0 to 1 instead of counts.", "--normalize")
+    ] = False,
+    encoding: shared.Encoding = "utf-8",
+    memory: Annotated[str | None, option(shared.MEMORY_HELP, default="all free memory")] = None,
+    jobs: shared.Jobs = -1,
+    force: shared.Force = False,
+    as_json: Annotated[bool, json_option("a summary")] = False,
+) -> None:
+    """Compare all documents of a text file and write their kernel matrix as a NumPy array.
+
+    Example: `gramshift kernel reviews.txt --output kernel.npy --kernel intersection --ngrams 3-6
+    --normalize`
+    """
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "ngrams")}
+    from gramshift.commands.classify.options import parse_ngrams
+    from gramshift.commands.kernel import write_kernel
+
+    with progress_bar(["index", "gram"]) as progress:
+        result = write_kernel(**given, ngram_range=parse_ngrams(ngrams), progress=progress)
+    if as_json:
+        print_json(result)
+    else:
+        n = result["documents"]
+        say(f"wrote {result['output']}: {result['dtype']}, {n} x {n}")
+
+
+def sample_command(
+    input: Annotated[
+        str, typer.Argument(metavar="FILE", help="Output of gramshift classify or predict.")
+    ],
+    output: Annotated[
+        str,
+        file_option("CSV file to write, with an empty column label to fill in.", "--output", "-o"),
+    ],
+    doubtful: Annotated[
+        int | None,
+        option(
+            "Number of uncertain documents that differ from each other, to train on.", default="50"
+        ),
+    ] = None,
+    random: Annotated[
+        int | None, option("Number of documents drawn at random, to measure with.")
+    ] = None,
+    seed: Annotated[int, option("Seed of the random draw.")] = 0,
+    corrections: Annotated[
+        str | None,
+        option(
+            "File of corrections (columns id and label); documents labelled there are not drawn."
+        ),
+    ] = None,
+    text: shared.Text = None,
+    id: shared.Id = None,
+    format: shared.Format = None,
+    encoding: shared.Encoding = "utf-8",
+    force: Annotated[bool, option("Replace an output that exists.", "--force")] = False,
+    as_json: Annotated[bool, json_option("the result")] = False,
+) -> None:
+    """Draw documents to label by hand, for classify --corrections.
+
+    Doubtful documents are there to learn from, random ones to measure accuracy.
+
+    Example: `gramshift sample labels.csv --doubtful 50 --output to-label.csv`
+    """
+    given = {name: value for name, value in locals().items() if name != "as_json"}
+    from gramshift.commands.sample import draw_sample, in_words
+
+    check_json(as_json, output, "the sample")
+    with progress_bar(["reading"]) as progress:
+        result = draw_sample(**given, progress=progress)
+    if as_json:
+        print_json(result)
+    else:
+        tell(in_words(result))
+
+
+def compare_command(
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE", help="Labelled documents: one or several files."),
+    ] = None,
+    target: Annotated[
+        str | None, file_option("Documents to label, with their true labels for scoring.")
+    ] = None,
+    data: Annotated[
+        str | None,
+        file_option(
+            "One file of several domains, instead of sources and --target: every pair is compared."
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None, option("Column of --data that names the domain.", metavar="COLUMN")
+    ] = None,
+    text: shared.Text = None,
+    label: Annotated[str | None, option("Column of the labels.")] = None,
+    truth: Annotated[
+        str | None, option("Column of the target's true labels, if its name differs from --label.")
+    ] = None,
+    format: shared.Format = None,
+    encoding: Annotated[str, option("Character encoding of the inputs.")] = "utf-8",
+    methods: shared.Methods = "plain,tkc,best,tfidf",
+    reference: Annotated[
+        str | None, option("Method that the others are tested against. Default: best.")
+    ] = None,
+    repeat: Annotated[
+        int,
+        option(
+            "Number of runs on random halves of source and target; 0 for one run on all documents."
+        ),
+    ] = 0,
+    seed: Annotated[int, option("Random seed of the halves and of the bootstrap.")] = 0,
+    output: Annotated[
+        Path, option("Folder for tables, predictions and plot.", "--output", "-o")
+    ] = Path("comparison"),
+    source_only: shared.SourceOnly = False,
+    resume: shared.Continue = False,
+    force: Annotated[
+        bool, option("Replace results that the folder already has.", "--force")
+    ] = False,
+    plot: Annotated[bool, option("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
+    jobs: Annotated[int, option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.")] = -1,
+    as_json: Annotated[
+        bool, option("Print the figures as JSON instead of a table.", "--json")
+    ] = False,
+) -> None:
+    """Compare methods on your own labelled documents.
+
+    The result has accuracy with intervals, calibration, time and memory.
+
+    Example: `gramshift compare books.csv --target kitchen.csv --methods plain,best,tfidf
+    --repeat 5`
+    """
+    given = {name: value for name, value in locals().items() if name != "as_json"}
+    from gramshift.commands.compare import compare_files, show_comparison
+
+    with progress_bar(["reading", "methods"]) as progress:
+        found, result = compare_files(**given, progress=progress, say=say)
+    if as_json:
+        print_json(result)
+    else:
+        show_comparison(found)
+    say(f"{len(result['rows'])} results; {output} has {', '.join(result['files'])}")
+
+
+def reproduce_command(
+    data: Annotated[
+        Path, option("Folder of the data set; it or its parent contains books, dvd, ...")
+    ],
+    benchmark: Annotated[
+        str,
+        option(
+            "Benchmark to run: paper, or amazon5 (20 pairs of five domains, Li and others, "
+            "AAAI 2018)."
+        ),
+    ] = "paper",
+    output: Annotated[
+        Path, option("Folder for results, tables and plot.", "--output", "-o")
+    ] = Path("results"),
+    settings: Annotated[
+        str, option("Settings to run: all, single, multi, or names such as D-B,DEK-B.")
+    ] = "all",
+    methods: shared.Methods = "own",
+    kernels: Annotated[
+        str, option("String kernels to run: some of presence,intersection,spectrum.")
+    ] = "presence,intersection",
+    fields: Annotated[str, option("Parts of a review to use: text, or title+text.")] = "title+text",
+    preset: Annotated[
+        str, option("Preset to run: paper, or best, which adds our default to the methods.")
+    ] = "paper",
+    source_only: shared.SourceOnly = False,
+    resume: shared.Continue = False,
+    plots: Annotated[
+        bool, option("Draw the plot (needs matplotlib).", "--plots/--no-plots")
+    ] = True,
+    jobs: shared.Jobs = -1,
+    as_json: Annotated[
+        bool, option("Print the figures as JSON instead of tables.", "--json")
+    ] = False,
+) -> None:
+    """Run the paper's experiments on the Multi-Domain Sentiment Dataset.
+
+    Example: `gramshift reproduce --data sorted_data_acl --output results`
+    """
+    given = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("as_json", "benchmark", *PAPER_OPTIONS)
+    }
+    from gramshift.commands.reproduce import (
+        check_benchmark,
+        reproduce_amazon5,
+        reproduce_tables,
+        show_tables,
+    )
+    from gramshift.commands.table_output import show_table
+
+    check_benchmark(benchmark, kernels=kernels, fields=fields)
+    with progress_bar() as progress:
+        if benchmark == AMAZON5:
+            given["methods"] = AMAZON5_METHODS if methods == "own" else methods
+            result = reproduce_amazon5(**given, progress=progress, say=say)
+        else:
+            result = reproduce_tables(
+                **given, kernels=kernels, fields=fields, preset=preset, progress=progress, say=say
+            )
+    if as_json:
+        print_json(result["rows"])
+    elif benchmark == AMAZON5:
+        show_table(*result["table"])
+    else:
+        show_tables(result, fields)
+    took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
+    say(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")

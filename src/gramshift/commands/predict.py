@@ -1,7 +1,6 @@
 """``gramshift predict``: label files of any size and number with a saved model."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from gramshift.commands.label.many_files import check_engine, label_files
@@ -10,14 +9,12 @@ from gramshift.commands.outputs import (
     STANDARD,
     check_outputs,
     expand_inputs,
-    goes_into_folder,
     plan_files,
 )
-from gramshift.errors import InputError
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
-from gramshift.terminal import Line, labelled_in_words, list_classes
+from gramshift.terminal import Line, Say, count_in_words, labelled_in_words, list_classes
 from gramshift.terminal import say as to_stderr
 
 
@@ -35,15 +32,15 @@ def predict(
     scheduler: str | None = None,
     jobs: int = -1,
     progress: Progress | None = None,
-    say: Callable[[str], None] = to_stderr,
+    say: Say = to_stderr,
 ) -> dict[str, Any]:
     """Write the input again with labels, part by part, or several files into a folder."""
     begun = time.perf_counter()
     options = LabelOptions(text, format, encoding, abstain_below)
     check_engine(engine, scheduler)
     files = expand_inputs([input] if isinstance(input, str) else input, format=format)
-    if goes_into_folder(files, output):
-        jobs_of_files = plan_files(files, output, format=format, kept=[model])
+    file_jobs = plan_files(files, output, format=format, kept=[model], engine=engine)
+    if file_jobs is not None:
         classifier = None
         if engine == "dask":
             check_model(model)
@@ -52,7 +49,7 @@ def predict(
         result = label_files(
             model,
             classifier,
-            jobs_of_files,
+            file_jobs,
             output,
             options,
             Runtime(jobs, progress=progress),
@@ -60,11 +57,6 @@ def predict(
             scheduler=scheduler,
             force=force,
             say=say,
-        )
-    elif engine == "dask":
-        raise InputError(
-            "--engine dask gives each worker a file of its own; several inputs go into a folder: "
-            "--output labels/"
         )
     else:
         check_outputs({"--output": output}, [model, *files], force=force)
@@ -81,10 +73,7 @@ def predict(
 
 def in_words(result: dict[str, Any]) -> list[Line]:
     """Return lines for a terminal: how many documents have which label, and where they are."""
-    where = ""
-    if "files" in result:
-        n_files = len(result["files"])
-        where = f" in {n_files} file{'' if n_files == 1 else 's'}"
+    where = f" in {count_in_words(len(result['files']), 'file')}" if "files" in result else ""
     lines = [Line(f"Result: {labelled_in_words(result)}{where}", "bold")]
     lines += [Line(one, indent=2) for one in list_classes(result["labels"])]
     written = f"labels in {result['output']}; " if result["output"] != STANDARD else ""

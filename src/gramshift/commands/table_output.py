@@ -1,7 +1,7 @@
 """Tables and plots of results: on the terminal, and into a folder."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from gramshift.evaluate.comparison_files import PlotLine, write_plot
-from gramshift.terminal import is_terminal, visible
+from gramshift.terminal import Say, is_terminal, visible
 
 FILE_WIDTH = 160  # columns, where standard output is no terminal
 
 
-def draw(lines: list[PlotLine], output: Path, say: Callable[[str], None]) -> list[str]:
+def draw(lines: list[PlotLine], output: Path, say: Say) -> list[str]:
     """Draw the plot if matplotlib is installed, and return the names of its files."""
     try:
         return [write_plot(lines, output)]

@@ -15,8 +15,10 @@ from gramshift.model.advice import label_sentence
 from gramshift.model.data_problems import Issues
 from gramshift.model.verdict import judge_labels
 from gramshift.tables.columns import USUAL_NAMES, Columns
+from gramshift.terminal import with_string_keys
 
 BY_SOURCE = "source"  # the name of the labels with the class proportions of the source
+BY_CLASS = ("added", "labels", "class_prior")  # figures of a round
 MAX_ISSUES = 1000  # in JSON
 
 
@@ -31,17 +33,21 @@ def describe_findings(
     given = [str(label) for label, sure in zip(outcome.labels, is_sure, strict=True) if sure]
     source = list(map(str, inputs.labels))
     expected = getattr(classifier, "expected_accuracy_", None)  # a baseline has none
+    class_prior = getattr(classifier, "class_prior_", None)
     found: dict[str, Any] = {
         "labels": {name: given.count(name) for name in classes},
         "source_labels": {name: source.count(name) for name in classes},
         "mean_confidence": round(float(confidence.mean()), 4),
         "expected_accuracy": expected,
-        "class_prior": _with_names(getattr(classifier, "class_prior_", None)),
+        "class_prior": None if class_prior is None else with_string_keys(class_prior),
         "domains": getattr(classifier, "sources_", None),
         "n_random": len(corrections.random),
         "without_evidence": getattr(classifier, "n_blank_", 0),
         "fell_back": METHODS[options.method].is_best and len(classifier.history_) == 1,
-        "history": [_round_with_names(step) for step in classifier.history_],
+        "history": [
+            step | {name: with_string_keys(step[name]) for name in BY_CLASS if step.get(name)}
+            for step in classifier.history_
+        ],
         "diagnostics": outcome.diagnostics,
         "warnings": outcome.warnings,
         "scores": _score(options, inputs, outcome),
@@ -104,16 +110,6 @@ def _list_issues(issues: Issues) -> dict[str, Any]:
         for one in issues[:MAX_ISSUES]
     ]
     return {"counts": issues.counts, "documents": documents}
-
-
-def _with_names(values: dict[Any, Any] | None) -> dict[str, Any] | None:
-    """Return values by the names of classes, as JSON needs them."""
-    return None if values is None else {str(label): value for label, value in values.items()}
-
-
-def _round_with_names(step: dict[str, Any]) -> dict[str, Any]:
-    by_class = ("added", "labels", "class_prior")
-    return step | {name: _with_names(step[name]) for name in by_class if name in step}
 
 
 def _count_not_scored(inputs: Inputs) -> int:

@@ -10,6 +10,7 @@ from gramshift.model.inputs import MIN_RANDOM_LABELS
 from gramshift.tables.columns import check_column, label_in, suggest
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError, short
+from gramshift.terminal import count_in_words
 
 MIN_CLASS_SIZE = 10  # corrections of a new class: less is learnt from fewer
 EMPTY = "not filled in"
@@ -58,7 +59,7 @@ class Corrections:
             lines.append(f"{name}: documents without a label are left to the classifier ({marks})")
         for label, count in self.new.items():
             few = "; so few teach little of it" if count < MIN_CLASS_SIZE else ""
-            documents = f"{count} document{_s(count)}"
+            documents = count_in_words(count, "document")
             lines.append(f"{name}: {str(label)!r} is a new class, with {documents}{few}")
         return lines
 
@@ -68,7 +69,7 @@ class Corrections:
             new = "some of them of a new class"
             return f"{n} labels of documents drawn at random, {new}: used as corrections alone"
         if not self.random:
-            drawn = f"only {n} label{_s(n)} of documents drawn at random"
+            drawn = f"only {count_in_words(n, 'label')} of documents drawn at random"
             few = f"{drawn}, fewer than {MIN_RANDOM_LABELS}"
             return f"{few}: used as corrections, not as a measurement; label more of them"
         words = f"{n} labels of documents drawn at random {use}"
@@ -244,8 +245,9 @@ def describe_changes(
         for one in [*corrected, *others]
     ]
     n, n_changed, n_others = len(corrections), len(corrected), len(others)
-    words = f"{n} correction{_s(n)}: {n_changed} changed a label, {n - n_changed} confirmed it."
-    sentence = f"{words} {n_others} other label{_s(n_others)} changed as a result."
+    given = f"{count_in_words(n, 'correction')}: {n_changed} changed a label"
+    others_changed = f"{count_in_words(n_others, 'other label')} changed as a result"
+    sentence = f"{given}, {n - n_changed} confirmed it. {others_changed}."
     return {
         "given": n,
         "changed": n_changed,
@@ -253,7 +255,3 @@ def describe_changes(
         "sentence": sentence,
         "changes": changes,
     }
-
-
-def _s(n: int) -> str:
-    return "" if n == 1 else "s"

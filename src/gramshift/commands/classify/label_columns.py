@@ -1,7 +1,6 @@
 """The columns that are added to a target: labels, confidence and probabilities."""
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,10 +93,8 @@ def label_columns(
     return LabelColumns(label, confidence, of_class, type(classes[0]), of_reference, of_issue)
 
 
-def check_columns_fit(
-    output: str, table: Table, columns: LabelColumns, classes: list[Any], say: Callable[[str], None]
-) -> None:
-    """Raise an error if an output cannot hold the labels; say if columns get another name."""
+def check_columns_fit(output: str, table: Table, columns: LabelColumns, classes: list[Any]) -> None:
+    """Raise an error if an output cannot hold the labels."""
     style = output_style(output, table)
     try:
         "".join(map(str, classes)).encode(style.encoding)
@@ -106,9 +103,6 @@ def check_columns_fit(
         raise TableError(
             f"{output} would be {style.encoding}, which lacks {lacking!r} of a label"
         ) from None
-    words = renamed_in_words(table, columns)
-    if words is not None:
-        say(words)
 
 
 def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:

@@ -9,25 +9,29 @@ from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import describe, fit_inputs
-from gramshift.commands.classify.label_columns import check_columns_fit, label_columns
+from gramshift.commands.classify.label_columns import (
+    check_columns_fit,
+    label_columns,
+    renamed_in_words,
+)
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.reading import Say, check_names, check_written, read_inputs
+from gramshift.commands.classify.reading import check_names, check_written, read_inputs
 from gramshift.commands.classify.reservoir import Reservoir
 from gramshift.commands.label.many_files import label_files
 from gramshift.commands.label.one_file import MAX_ROWS, Found, LabelOptions, label_file
 from gramshift.commands.outputs import (
     FileJob,
     expand_inputs,
-    goes_into_folder,
     plan_files,
+    refuse_existing,
 )
-from gramshift.errors import InputError
-from gramshift.files import Replacing, locate, replaced_file
+from gramshift.files import Replacing, replaced_file
 from gramshift.model.advice import label_sentence
 from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress, TableDocuments, find_columns, texts_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import check_reread
+from gramshift.terminal import Say
 
 SEED = 0
 
@@ -42,8 +46,10 @@ def classify_sampled(
     if options.output is not None:
         columns = label_columns(sample.table, inputs.classes)
         output = options.output if jobs is None else jobs[-1].output
-        say_renamed = say if jobs is None else _say_nothing  # label_files does so in the end
-        check_columns_fit(output, sample.table, columns, inputs.classes, say_renamed)
+        check_columns_fit(output, sample.table, columns, inputs.classes)
+        renamed = renamed_in_words(sample.table, columns)
+        if renamed and jobs is None:  # label_files says so in the end
+            say(renamed)
     described = describe(options, inputs, n_all=n_all) | {"n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
@@ -63,35 +69,27 @@ def classify_sampled(
     return result | {"sentence": sentence}
 
 
-def _say_nothing(words: str) -> None:
-    pass
-
-
 def _plan(options: ClassifyOptions) -> tuple[list[str], list[FileJob] | None]:
     """Return the files to label, and the jobs of a folder; all names are checked before reading."""
     files = expand_inputs(options.targets, format=options.format, option="--target")
     check_names(options, files)
     for name in files:
         check_reread(name)
-    jobs, output = None, options.output
-    if output is not None and goes_into_folder(files, output):
+    jobs = None
+    if options.output is not None:
         jobs = plan_files(
-            files, output, format=options.format, kept=options.source, option="--target"
+            files,
+            options.output,
+            format=options.format,
+            kept=options.source,
+            engine=options.engine,
+            option="--target",
         )
-        output = None
-    check_written(options, files, output)
-    if options.engine == "dask" and jobs is None:
-        raise InputError(
-            "--engine dask gives each worker a file of its own;"
-            " several targets go into a folder: --output labels/"
-        )
-    for job in jobs or () if not options.force else ():
-        system, path = locate(job.output)
-        if system.exists(path):
-            advice = "choose another --output, or replace it with --force"
-            raise FileExistsError(
-                f"{job.output} exists, and a new fit would label it again; {advice}"
-            )
+    check_written(options, files, options.output if jobs is None else None)
+    if jobs is not None and not options.force:
+        advice = "choose another --output, or replace it with --force"
+        for job in jobs:
+            refuse_existing(job.output, advice, ", and a new fit would label it again")
     return files, jobs
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from gramshift.commands.label.many_files import check_engine
+from gramshift.commands.label.one_file import check_confidence
 from gramshift.commands.outputs import STANDARD
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE
@@ -15,7 +16,6 @@ from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED
 from gramshift.tables.columns import suggest
 from gramshift.terminal import join_words
 
-PRESET = "preset"  # another way to name a method
 PAPER = "paper"
 MAX_SHOWN = 200  # characters of a value that an error repeats
 MAX_CLASSES = 20  # that an error names
@@ -54,10 +54,16 @@ class ClassifyOptions:
 
     def __post_init__(self) -> None:
         self._check_names()
-        for is_wrong, words in self._refusals():
-            if is_wrong:
-                raise InputError(words)
+        self._check_files()
+        self._check_method()
+        if self.sample is None:
+            self._check_without_sample()
+        else:
+            self._check_sample(self.sample)
         check_engine(self.engine, self.scheduler)
+        check_confidence(self.abstain_below)
+        if self.jobs == 0 or self.jobs < -1:
+            raise InputError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.ngrams is not None:
@@ -76,108 +82,104 @@ class ClassifyOptions:
                 raise InputError(f"--{name} {given}: there are {', '.join(values)}{close}")
         METHODS[self.method].check()
 
-    def _refusals(self) -> list[tuple[bool, str]]:
-        """Return conditions, each with a message; the first that holds is an error."""
-        method, own = METHODS[self.method], ", ".join(OWN)
-        is_baseline = not method.is_own
-        needs_best = "--report" if self.report is not None else "--corrections"
-        unusual = "--kernel" if self.added is None else "--added"
-        unlabelled_without = "--sample" if method.is_own else f"--method {self.method}"
-        least = 1.0 if self.abstain_below is None else self.abstain_below
-        is_sample, size = self.sample is not None, str(self.sample)
-        is_number = re.fullmatch(r"\d{1,18}", size) is not None and int(size) > 0
-        to_stdout = "cannot go to standard output; give the name of a file"
-        return [
-            (
-                not self.source,
+    def _check_files(self) -> None:
+        """Raise an error for files that are missing, or that cannot be written."""
+        if not self.source:
+            raise InputError(
                 "no source: name the labelled files, for example"
-                " gramshift classify books.csv dvd.csv --target kitchen.csv",
-            ),
-            (
-                self.target is None and len(self.source) > 1,
+                " gramshift classify books.csv dvd.csv --target kitchen.csv"
+            )
+        if self.target is None and len(self.source) > 1:
+            raise InputError(
                 "no --target: name the file to label;"
-                " only a single source whose label column has gaps needs none",
-            ),
-            (
-                not any((self.output, self.report, self.save, self.dry_run)),
+                " only a single source whose label column has gaps needs none"
+            )
+        if not any((self.output, self.report, self.save, self.dry_run)):
+            raise InputError(
                 "nothing is asked for: name a file for the labels with --output,"
-                " or a report with --report",
-            ),
-            (
-                self.save is not None and is_baseline,
-                f"--save {self.save}: the baseline {self.method} is not saved;"
-                f" leave --save out, or use a method whose models are: {own}",
-            ),
-            (
-                (self.report is not None or self.corrections is not None) and is_baseline,
-                f"{needs_best} does not go with the baseline {self.method}; use one of {own},"
-                " or compare methods with gramshift compare",
-            ),
-            (
-                method.is_best and (self.kernel != "presence" or self.added is not None),
+                " or a report with --report"
+            )
+        for name in ("report", "save"):
+            if getattr(self, name) == STANDARD:
+                raise InputError(f"--{name} cannot go to standard output; give the name of a file")
+
+    def _check_method(self) -> None:
+        """Raise an error for options that do not go with the method."""
+        method, own = METHODS[self.method], ", ".join(OWN)
+        if not method.is_own:
+            self._check_baseline(own)
+        if method.is_best and (self.kernel != "presence" or self.added is not None):
+            unusual = "--kernel" if self.added is None else "--added"
+            raise InputError(
                 f"{unusual} goes with plain, adapted and tkc; {self.method} has its own,"
-                " leave it out",
-            ),
-            (
-                self.class_prior is not None and not method.is_best,
-                f"--class-prior goes with {BEST}; {self.method} does not use class proportions",
-            ),
-            (
-                self.unlabelled is not None and (self.sample is not None or is_baseline),
-                f"--unlabelled does not go together with {unlabelled_without};"
-                " leave it out, or put these texts into --target",
-            ),
-            (
-                self.sample is None and len(self.targets) > 1,
-                "--target names several files, which goes with --sample 100000 alone;"
-                " label one after another",
-            ),
-            (
-                self.sample is None and self.engine == "dask",
-                "--engine dask has workers label the files of a target, which goes with --sample;"
-                " leave it out",
-            ),
-            (self.report == STANDARD, f"--report {to_stdout}"),
-            (self.save == STANDARD, f"--save {to_stdout}"),
-            (
-                not 0 < least <= 1,
-                f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7",
-            ),
-            (
-                self.jobs == 0 or self.jobs < -1,
-                f"--jobs {self.jobs}: give a number of threads, or -1 for all cores",
-            ),
-            (
-                is_sample and not is_number,
-                f"--sample {size[:60]}: give a number of target documents such as 100000",
-            ),
-            (
-                is_sample and is_baseline,
-                f"--sample goes with {own}; {self.method} is a baseline, leave --sample out",
-            ),
-            *(
-                (
-                    is_sample and getattr(self, name) is not None,
-                    f"--{name} is for runs that have the whole target in view;"
-                    " leave it out with --sample",
+                " leave it out"
+            )
+        if self.class_prior is not None and not method.is_best:
+            raise InputError(
+                f"--class-prior goes with {BEST}; {self.method} does not use class proportions"
+            )
+        if self.unlabelled is not None and (self.sample is not None or not method.is_own):
+            other = "--sample" if method.is_own else f"--method {self.method}"
+            raise InputError(
+                f"--unlabelled does not go together with {other};"
+                " leave it out, or put these texts into --target"
+            )
+
+    def _check_baseline(self, own: str) -> None:
+        """Raise an error for options that a baseline does not have; ``own`` names our methods."""
+        if self.save is not None:
+            raise InputError(
+                f"--save {self.save}: the baseline {self.method} is not saved;"
+                f" leave --save out, or use a method whose models are: {own}"
+            )
+        for name in ("report", "corrections"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name} does not go with the baseline {self.method}; use one of {own},"
+                    " or compare methods with gramshift compare"
                 )
-                for name in ("report", "truth", "corrections")
-            ),
-            (
-                is_sample and not self.targets,
-                "--sample draws from the target; name it with --target",
-            ),
-            (
-                is_sample and STANDARD in self.targets,
+        if self.sample is not None:
+            raise InputError(
+                f"--sample goes with {own}; {self.method} is a baseline, leave --sample out"
+            )
+
+    def _check_without_sample(self) -> None:
+        """Raise an error for options that only go with --sample."""
+        if len(self.targets) > 1:
+            raise InputError(
+                "--target names several files, which goes with --sample 100000 alone;"
+                " label one after another"
+            )
+        if self.engine == "dask":
+            raise InputError(
+                "--engine dask has workers label the files of a target, which goes with --sample;"
+                " leave it out"
+            )
+
+    def _check_sample(self, size: str) -> None:
+        """Raise an error for a wrong size, or options that do not go with --sample."""
+        if re.fullmatch(r"\d{1,18}", size) is None or int(size) == 0:
+            raise InputError(
+                f"--sample {size[:60]}: give a number of target documents such as 100000"
+            )
+        for name in ("report", "truth", "corrections"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name} is for runs that have the whole target in view;"
+                    " leave it out with --sample"
+                )
+        if not self.targets:
+            raise InputError("--sample draws from the target; name it with --target")
+        if STANDARD in self.targets:
+            raise InputError(
                 "--sample reads documents more than once, which standard input cannot;"
-                " give the name of a file",
-            ),
-            (
-                is_sample and self.output is None and not self.dry_run,
+                " give the name of a file"
+            )
+        if self.output is None and not self.dry_run:
+            raise InputError(
                 "--sample labels a target that need not fit into memory;"
-                " name where it goes with --output",
-            ),
-        ]
+                " name where it goes with --output"
+            )
 
     @property
     def steps(self) -> list[str]:
@@ -219,11 +221,6 @@ class ClassifyOptions:
     def targets(self) -> list[str]:
         """The values of --target: files, or with --sample patterns and folders too."""
         return [self.target] if isinstance(self.target, str) else self.target or []
-
-    @property
-    def single_target(self) -> str | None:
-        """The one file to be labelled; None if it is the source with gaps."""
-        return next(iter(self.targets), None)
 
     @property
     def ngram_range(self) -> tuple[int, int]:
@@ -311,38 +308,35 @@ def parse_class_prior(value: str) -> dict[str, float] | None:
     """Read class proportions such as "positive=60%,negative=40%"; None for "source"."""
     if value.strip() == SOURCE:
         return None
-    given = f"--class-prior {value[:MAX_SHOWN]}"
-    advice = "give source, or a proportion for every class, such as positive=60%,negative=40%"
     proportions: dict[str, float] = {}
     signs = set()
+
+    advice = (
+        "give source, or a proportion for every class, such as positive=60%,negative=40%"
+        " or positive=0.6,negative=0.4"
+    )
+
+    def error(words: str, advice: str = advice) -> InputError:
+        return InputError(f"--class-prior {value[:MAX_SHOWN]}: {words}; {advice}")
+
     for part in value.split(","):
         name, equals, number = (one.strip() for one in part.rpartition("="))
         if not equals or not name:
-            raise InputError(
-                f"{given}: {part.strip()[:MAX_SHOWN]!r} is not of the form class=proportion;"
-                f" {advice}"
-            )
+            raise error(f"{part.strip()[:MAX_SHOWN]!r} is not of the form class=proportion")
         if name in proportions:
-            raise InputError(f"{given}: {name!r} is there twice; {advice}")
+            raise error(f"{name!r} is there twice")
         signs.add(number.endswith("%"))
         scale = 100 if number.endswith("%") else 1
         try:
             proportions[name] = float(number.removesuffix("%")) / scale
         except ValueError:
-            raise InputError(f"{given}: {number!r} of {name!r} is not a number; {advice}") from None
+            raise error(f"{number!r} of {name!r} is not a number") from None
         if not 0 <= proportions[name] < float("inf"):
-            raise InputError(
-                f"{given}: {number} of {name!r} is not a proportion from 0 on; {advice}"
-            )
+            raise error(f"{number} of {name!r} is not a proportion from 0 on")
     if len(signs) > 1:
-        raise InputError(
-            f"{given}: some numbers have a % and some have none;"
-            f" {advice}, or positive=0.6,negative=0.4"
-        )
+        raise error("some numbers have a % and some have none")
     if not sum(proportions.values()) > 0:
-        raise InputError(
-            f"{given}: every class has 0; give at least one class a proportion above 0"
-        )
+        raise error("every class has 0", "give at least one class a proportion above 0")
     return proportions
 
 
@@ -373,18 +367,12 @@ def gather_options(given: Mapping[str, Any]) -> ClassifyOptions:
     typed = {name: value for name, value in given.items() if value is not None and value != []}
     if isinstance(typed.get("target"), list) and len(typed["target"]) == 1:
         typed["target"] = typed["target"][0]
-    return ClassifyOptions(**_name_method(typed))
-
-
-def _name_method(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace a preset by its method."""
-    rest = {name: value for name, value in values.items() if name != PRESET}
-    if PRESET not in values:
-        return rest
-    check_preset(values[PRESET])
-    method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
-    if method in METHODS and METHODS[method].is_best != (values[PRESET] == BEST):
-        raise InputError(
-            f"--preset {values[PRESET]} and --method {method} do not go together; give one of them"
-        )
-    return rest | {"method": method}
+    preset = typed.pop("preset", None)
+    if preset is not None:
+        check_preset(preset)
+        method = typed.setdefault("method", BEST if preset == BEST else "tkc")
+        if method in METHODS and METHODS[method].is_best != (preset == BEST):
+            raise InputError(
+                f"--preset {preset} and --method {method} do not go together; give one of them"
+            )
+    return ClassifyOptions(**typed)

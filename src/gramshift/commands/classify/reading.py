@@ -1,7 +1,7 @@
 """Source and target documents of a run, read and checked."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,8 +9,8 @@ from typing import Any
 
 from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.outputs import STANDARD, check_outputs, same_file
-from gramshift.errors import GramshiftError, InputError
+from gramshift.commands.outputs import STANDARD, check_distinct, check_outputs
+from gramshift.errors import GramshiftError
 from gramshift.kernels.corpus import Corpus
 from gramshift.model.labels import MIN_DISTINCT_LABELS, encode_labels, find_alike
 from gramshift.tables.columns import (
@@ -23,9 +23,8 @@ from gramshift.tables.columns import (
 )
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import TableError
+from gramshift.terminal import Say
 from gramshift.terminal import say as to_stderr
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -104,13 +103,8 @@ class Inputs:
 
 def check_names(options: ClassifyOptions, targets: list[str]) -> None:
     """Raise an error if a file is named twice, or standard input."""
-    names = [*options.source, *targets]
-    for place, name in enumerate(names):
-        if any(same_file(name, other) for other in options.source[:place]):
-            if place >= len(options.source):
-                advice = "leave --target out if the rows to be labelled are those without a label"
-                raise InputError(f"--target {name} is also a source; {advice}")
-            raise InputError(f"the source {name} is named twice")
+    advice = "leave --target out if the rows to be labelled are those without a label"
+    check_distinct(options.source, targets, advice)
 
 
 def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
@@ -132,32 +126,28 @@ def read_inputs(
 ) -> Inputs:
     """Read all documents of a run, or the source alone if there is a sample of the target."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
-    if options.single_target is None:
+    if options.targets:
+        name = options.targets[0]
+        target = sample or _read(name, options, need_label=False, progress=progress)
+        rows = list(range(len(target)))
+        for one in found:
+            _say_gaps(one, say)
+    else:
         target = found[0]
-        check_ids(target)
         rows = [row for row, label in enumerate(target.labels) if label is None]
         if not rows:
             raise TableError(
                 f"every row of {target.table.name} has a label;"
                 " name the documents to be labelled with --target"
             )
-    else:
-        target = sample or _read(
-            options.single_target, options, need_label=False, progress=progress
-        )
-        check_ids(target)
-        rows = list(range(len(target)))
-        for one in found:
-            _say_gaps(one, say)
+    check_ids(target)
     inputs = _join_sources(found, target, rows)
     for words in find_alike(inputs.labels):
         say(f"warning: {words}")
-    inputs = replace(
-        inputs,
-        truth=_read_truth(options, target),
-        more_texts=_read_unlabelled(options, progress),
-    )
-    return replace(inputs, corrections=_read_corrections(options, inputs, say))
+    truth = _read_truth(options, target)
+    more_texts = _read_unlabelled(options, progress)
+    corrections = _read_corrections(options, inputs, say)
+    return replace(inputs, truth=truth, more_texts=more_texts, corrections=corrections)
 
 
 def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: list[int]) -> Inputs:
@@ -165,23 +155,25 @@ def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: lis
     texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
+        prefix = f"{Path(one.table.name).name}: " if len(found) > 1 else ""
         texts += [one.texts[row] for row in kept]
         labels += [one.labels[row] for row in kept]
-        ids += [
-            f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row]
-            for row in kept
-        ]
+        ids += [f"{prefix}{one.ids[row]}" for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
     return Inputs(texts, labels, ids, files, target, rows)
 
 
 def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] | None:
-    """Return the true label, or None, of each row of the target; None if there are none."""
+    """Return the true label, or None, of each row of the target; None if there are none.
+
+    --truth names a column of the target, or else a file.
+    """
     given, table = options.truth, target.table
     if not given:
         return None
-    if is_truth_file(given, table.columns):
+    is_column = given.strip().lower() in {one.strip().lower() for one in table.columns}
+    if not is_column and os.path.isfile(given):
         return read_truth(given, ids=target.ids, texts=target.texts)
     if Path(given).suffix and given not in table.columns:
         raise TableError(
@@ -211,12 +203,6 @@ def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Cor
     for words in found.in_words(name, options.use_of_random_labels):
         say(words)
     return found
-
-
-def is_truth_file(given: str, columns: list[str]) -> bool:
-    """Return True if --truth names a file of true labels, and not a column of the target."""
-    is_column = given.strip().lower() in {one.strip().lower() for one in columns}
-    return not is_column and os.path.isfile(given)
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:

@@ -13,12 +13,12 @@ from gramshift.commands.classify.label_columns import (
     check_columns_fit,
     label_columns,
     own_labels_in_words,
+    renamed_in_words,
 )
 from gramshift.commands.classify.large_target import classify_sampled
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import (
     Inputs,
-    Say,
     check_names,
     check_written,
     read_inputs,
@@ -33,6 +33,7 @@ from gramshift.report.page import MAX_COLUMNS, MAX_DOCUMENTS
 from gramshift.report.payload import MAX_VALUE_LENGTH
 from gramshift.tables.columns import Progress
 from gramshift.tables.writing import open_writer
+from gramshift.terminal import Say
 
 
 def classify(
@@ -112,7 +113,9 @@ def _name_columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelCo
         issue=is_own,
     )
     if options.output is not None:
-        check_columns_fit(options.output, target.table, columns, inputs.classes, say)
+        check_columns_fit(options.output, target.table, columns, inputs.classes)
+        if renamed := renamed_in_words(target.table, columns):
+            say(renamed)
     own, labels = target.columns.label, target.labels
     if options.label in target.table.columns:
         own, labels = options.label, target.column(str(options.label))

@@ -7,7 +7,7 @@ from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
 from gramshift.model.verdict import tone_of
 from gramshift.tables.columns import suggest
-from gramshift.terminal import Line, join_words, labelled_in_words, list_classes
+from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
 """Words, and a command to copy."""
@@ -33,8 +33,8 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     if result["scores"] is not None:
         plain += _show_scores(result["scores"], list(result["labels"]))
     if n := result.get("not_scored"):
-        documents = f"{n} document{'' if n == 1 else 's'} with a true label"
-        plain.append(f"{documents} given as corrections, and so not scored")
+        documents = count_in_words(n, "document")
+        plain.append(f"{documents} with a true label given as corrections, and so not scored")
     if result["corrections"] is not None:
         plain.append(result["corrections"]["sentence"])
     files = {"labels": result["output"], "report": result["report"], "model": result["model"]}
@@ -74,8 +74,10 @@ def _details(result: dict[str, Any]) -> list[str]:
             where = "listed in the report"
         lines.append(f"Problems in the data: {found} ({where})")
     if n := result.get("without_evidence"):
-        documents = f"{n} document{'' if n == 1 else 's'} without any known n-gram"
-        lines.append(f"{documents}: labelled from the class proportions alone")
+        documents = count_in_words(n, "document")
+        lines.append(
+            f"{documents} without any known n-gram: labelled from the class proportions alone"
+        )
     left_out = ("verdict", "drift of the class proportions")
     found_out = result["diagnostics"].items()
     return lines + [one["sentence"] for name, one in found_out if name not in left_out]

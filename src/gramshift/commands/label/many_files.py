@@ -1,29 +1,42 @@
 """Labelling many files into a folder, on this machine or by Dask workers.
 
-Finished files are skipped; ``records`` knows which these are.
+Finished files are skipped; ``records`` knows which these are. Each Dask worker reads its own files
+and writes its own labels: only the model travels.
 """
 
+import os
+import threading
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict
-from hashlib import file_digest
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import asdict, replace
+from hashlib import file_digest, sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from gramshift import __version__
-from gramshift.commands.label.one_file import Found, LabelOptions, label_file, naming_input
+from gramshift.commands.label.one_file import (
+    Found,
+    LabelOptions,
+    label_file,
+    load_model,
+    naming_input,
+)
 from gramshift.commands.label.records import check_finished, prepare_folder, write_record
-from gramshift.commands.label.workers import require_dask
+from gramshift.commands.label.workers import open_workers, require_dask, run_tasks
 from gramshift.commands.outputs import FileJob
 from gramshift.errors import InputError
-from gramshift.files import Replacing, identify, is_unchanged
+from gramshift.files import Replacing, identify, is_unchanged, is_url
 from gramshift.methods import ENGINES
 from gramshift.runtime import Runtime
 from gramshift.safe_reading import open_regular
 from gramshift.tables.columns import Progress, suggest
 from gramshift.tables.table import check_reread
+from gramshift.terminal import Say
 
 MAX_NAMED = 5  # files in an error
-Receive = Callable[[FileJob, Found], None]
+Labelled = Generator[tuple[FileJob, Found], None, None]
 
 
 def check_engine(engine: str, scheduler: str | None) -> None:
@@ -77,7 +90,7 @@ def label_files(
     engine: str = "threads",
     scheduler: str | None = None,
     force: bool = False,
-    say: Callable[[str], None],
+    say: Say,
 ) -> dict[str, Any]:
     """Label files into a folder with a model file, read as ``classifier`` unless workers do it.
 
@@ -101,20 +114,17 @@ def label_files(
             )
         else:
             left.append(job)
-
-    def receive(job: FileJob, labels: Found) -> None:
-        found[job] = labels
-        if "error" in labels:
-            say(labels["error"])
-
     if found:
         say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
     if left and engine == "dask":
-        from gramshift.commands.label.on_workers import label_on_workers
-
-        label_on_workers(model, key, left, options, runtime, scheduler, receive)
-    elif left:
-        _label_here(classifier, key, left, options, runtime, receive)
+        labelling = _label_on_workers(model, key, left, options, runtime, scheduler)
+    else:
+        labelling = _label_here(classifier, key, left, options, runtime)
+    with closing(labelling) as labelled:  # an interrupt here ends the workers, too
+        for job, labels in labelled:
+            found[job] = labels
+            if "error" in labels:
+                say(labels["error"])
     return _summarize(jobs, found, say)
 
 
@@ -124,10 +134,9 @@ def _label_here(
     jobs: list[FileJob],
     options: LabelOptions,
     runtime: Runtime,
-    receive: Receive,
-) -> None:
+) -> Labelled:
     """Label one file after another, with progress over all of them."""
-    sizes = [size_of(job) for job in jobs]
+    sizes = [_size_of(job) for job in jobs]
     total = sum(sizes)
     before = 0
     for job, size in zip(jobs, sizes, strict=True):
@@ -135,12 +144,12 @@ def _label_here(
         def report(_: str, done: int, all: int, before: int = before, size: int = size) -> None:
             runtime.report("labelling", before + (size * done // all if all else 0), total)
 
-        receive(job, label_job(classifier, key, options, job, report))
+        yield job, label_job(classifier, key, options, job, report)
         before += size
         runtime.report("labelling", before, total)
 
 
-def size_of(job: FileJob) -> int:
+def _size_of(job: FileJob) -> int:
     """Return the bytes of an input, at least 1; 1 also if it cannot be found."""
     try:
         return int(identify(job.input)["size"]) + 1
@@ -148,9 +157,81 @@ def size_of(job: FileJob) -> int:
         return 1
 
 
-def _summarize(
-    jobs: list[FileJob], found: dict[FileJob, Found], say: Callable[[str], None]
-) -> dict[str, Any]:
+def _label_on_workers(
+    model: str,
+    key: dict[str, Any],
+    jobs: list[FileJob],
+    options: LabelOptions,
+    runtime: Runtime,
+    scheduler: str | None,
+) -> Labelled:
+    """Label each file in a task of its own.
+
+    The largest files come first, so that no worker is left alone with one in the end.
+    """
+    jobs = sorted(jobs, key=_size_of, reverse=True)
+    by_absolute = {_with_absolute_paths(job): job for job in jobs}
+    n_workers = min(runtime.n_threads, len(jobs))
+    memory = runtime.memory // (n_workers + 1)
+    runtime.report("labelling", 0, len(jobs))
+    with open_workers(scheduler, n_workers=n_workers, memory_limit=memory) as client:
+        shared: Any = os.path.abspath(model)
+        if scheduler is not None:  # its workers may not see the file
+            shared = client.scatter(Path(model).read_bytes(), broadcast=True, hash=False)
+        tasks = run_tasks(
+            client,
+            label_on_worker,
+            (shared, key, options),
+            by_absolute,
+            name=lambda job: f"label-{os.path.basename(job.output)}",
+        )
+        for n_done, (job, found) in enumerate(tasks, start=1):
+            yield by_absolute[job], found
+            runtime.report("labelling", n_done, len(jobs))
+
+
+def _with_absolute_paths(job: FileJob) -> FileJob:
+    def absolute(name: str) -> str:
+        return name if is_url(name) else os.path.abspath(name)
+
+    return replace(job, input=absolute(job.input), output=absolute(job.output))
+
+
+def label_on_worker(
+    shared: str | bytes, key: dict[str, Any], options: LabelOptions, job: FileJob
+) -> Found:
+    """Label one file, on a worker, with the model of a path or in bytes."""
+    import joblib
+
+    folder = os.path.dirname(job.output)
+    if not is_url(folder) and not os.path.isdir(folder):
+        raise InputError(
+            f"a Dask worker does not see the folder {folder}: all of them must, at the same place"
+        )
+    with joblib.parallel_config(backend="sequential"):  # each worker has one core
+        return label_job(load_shared(shared, key["model"]), key, options, job)
+
+
+_models: dict[str, Any] = {}
+_loading = threading.Lock()
+
+
+def load_shared(shared: str | bytes, digest: str) -> Any:
+    """Return the model with this digest, which is loaded once; only the last one is kept."""
+    with _loading:
+        if digest not in _models:
+            data = shared if isinstance(shared, bytes) else Path(shared).read_bytes()
+            if sha256(data).hexdigest() != digest:
+                raise InputError("the model was changed while files were labelled")
+            _models.clear()
+            with NamedTemporaryFile(suffix=".gramshift") as file:
+                file.write(data)
+                file.flush()
+                _models[digest] = load_model(file.name)
+        return _models[digest]
+
+
+def _summarize(jobs: list[FileJob], found: dict[FileJob, Found], say: Say) -> dict[str, Any]:
     """Return the totals of all files and what is in each, in the order of the jobs."""
     good = [(job, found[job]) for job in jobs if "error" not in found[job]]
     renamed = [words for _, labels in good if (words := labels.get("renamed"))]

@@ -22,7 +22,10 @@ from gramshift.tables.writing import open_writer, output_style
 
 MAX_ROWS = 4096  # that are labelled at a time
 Found = dict[str, Any]
-"""The labels of a table: n, labels (a count for each), abstained, confidence (the sum of all)."""
+"""The labels of a table: n, labels (a count for each), abstained, confidence (the sum of all).
+
+"renamed" is a sentence about columns that got other names, or None.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,15 @@ class LabelOptions:
     abstain_below: float | None = None
 
     def __post_init__(self) -> None:
-        if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
-            raise InputError(
-                f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such "
-                "as 0.7"
-            )
+        check_confidence(self.abstain_below)
+
+
+def check_confidence(least: float | None) -> None:
+    """Raise an error if this is no confidence below which documents get no label."""
+    if least is not None and not 0 < least <= 1:
+        raise InputError(
+            f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7"
+        )
 
 
 def label_table(
@@ -56,14 +63,14 @@ def label_table(
     classes = classifier.classes_
     counts: Counter[str] = Counter()
     confidence = 0.0
-    label_writer = label_columns(table, classes.tolist())
-    with open_writer(file, name, table, label_writer.types) as writer:
+    new = label_columns(table, classes.tolist())
+    with open_writer(file, name, table, new.types) as writer:
         for part in _read_parts(table):
             probabilities = classifier.predict_proba(texts_in(table, columns, part))
             labels = classes[probabilities.argmax(axis=1)].tolist()
-            added = label_writer.values(labels, probabilities.tolist(), abstain_below)
+            added = new.values(labels, probabilities.tolist(), abstain_below)
             writer.write(part, added)
-            counts.update("" if one is None else str(one) for one in added[label_writer.label])
+            counts.update("" if one is None else str(one) for one in added[new.label])
             confidence += float(probabilities.max(axis=1).sum())
             if progress is not None:
                 progress("labelling", *table.position())
@@ -72,6 +79,7 @@ def label_table(
         "labels": {str(one): counts[str(one)] for one in classes.tolist()},
         "abstained": counts[""],
         "confidence": confidence,
+        "renamed": renamed_in_words(table, new),
     }
 
 
@@ -100,10 +108,11 @@ def label_file(
     follow: bool = True,
     progress: Progress | None = None,
 ) -> Found:
-    """Write a file again with labels; "renamed" says which of its columns got other names.
+    """Write a file again with labels.
 
     The output appears with all ``files``; if it is a link, the link is followed or replaced.
     """
+    least = options.abstain_below
     with ExitStack() as stack:
         with naming_input(input):
             opened = open_table(input, format=options.format, encoding=options.encoding)
@@ -111,17 +120,9 @@ def label_file(
             columns = find_columns(table, text=options.text)
             output_style(output, table)
         file = stack.enter_context(open_output(output, files, follow=follow))
-        found = label_table(
-            classifier,
-            table,
-            columns,
-            file,
-            output,
-            abstain_below=options.abstain_below,
-            progress=progress,
+        return label_table(
+            classifier, table, columns, file, output, abstain_below=least, progress=progress
         )
-        names = label_columns(table, classifier.classes_.tolist())
-        return found | {"renamed": renamed_in_words(table, names)}
 
 
 def load_model(path: str, jobs: int = -1) -> Any:

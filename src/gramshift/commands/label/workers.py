@@ -17,6 +17,7 @@ from gramshift.files import UNFINISHED
 from gramshift.memory import require, size_in_words
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 INSTALL = "pip install 'gramshift[dask]'"
 PACKAGES = ("gramshift", "numpy", "numba")
 """Workers must have our versions of these packages, so that they round sums as we do."""
@@ -76,12 +77,11 @@ def run_tasks(
     client: Any,
     function: Callable[..., T],
     arguments: tuple[Any, ...],
-    items: Iterable[Any],
-    receive: Callable[[Any, T], None],
+    items: Iterable[Item],
     *,
-    name: Callable[[Any], str],
-) -> None:
-    """Call receive(item, function(*arguments, item)) for all items, as workers finish them.
+    name: Callable[[Item], str],
+) -> Iterator[tuple[Item, T]]:
+    """Yield item, function(*arguments, item) for all items, as workers finish them.
 
     Dask gives the tasks of a lost worker to others; ``name`` is what its dashboard calls the task
     of an item. After an error or Ctrl-C no other task is started.
@@ -93,7 +93,7 @@ def run_tasks(
         tasks[task] = item
     try:
         for task in _as_completed(client, tasks):
-            receive(tasks.pop(task), _result(client, task))
+            yield tasks.pop(task), _result(client, task)
     except BaseException:
         with suppress(Exception):  # the first error is the one to raise
             client.cancel(list(tasks))
