@@ -109,10 +109,9 @@ class Explanation:
 
     def headline(self) -> str:
         """Return the label, its probability and its score, in a line."""
-        sure = f" ({self.probability[self.label]:.0%})" if self.probability else ""
         empty = f"an empty text scores {self.empty[self.label]:+.3f}"
         score = f"score {self.score[self.label]:+.3f} ({empty})"
-        return visible(f"{self.label}{sure}: {score}")
+        return visible(f"{self.label} ({self.probability[self.label]:.0%}): {score}")
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.headline()}>"
@@ -268,7 +267,7 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
             for row in order
             if row != own
         ],
-        {} if probability is None else name(probability),
+        name(probability),
         [span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
         None if own is None else name(by_document[own]),
         has_words=model.ngrams is not None,
