@@ -18,12 +18,7 @@ from gramshift.learn.rounds import Calibration
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.kernel_list import (
-    ComparedDocuments,
-    KernelList,
-    kernel_list_of,
-    refer_to_rows,
-)
+from gramshift.model.kernel_list import ComparedDocuments, KernelList, kernel_list_of, refer_to_rows
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
