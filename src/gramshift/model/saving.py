@@ -325,8 +325,7 @@ def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
-    if "kernel" in result:
-        result["kernel"] = _kernel_to_json(result["kernel"])
+    result["kernel"] = _kernel_to_json(result["kernel"])
     if isinstance(result["class_prior"], dict):  # keys of JSON are strings, labels need not be
         result["class_prior"] = [list(pair) for pair in result["class_prior"].items()]
     return result
@@ -337,12 +336,11 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
     if "kernel" in result:
         result["kernel"] = _kernel_from_json(result["kernel"])
-    if result.get("ngram_range") is not None:
-        result["ngram_range"] = tuple(result["ngram_range"])
     if isinstance(result.get("class_prior"), list):
         result["class_prior"] = dict(result["class_prior"])
-    if isinstance(result.get("n_added"), list):
-        result["n_added"] = tuple(result["n_added"])
+    for name in ("ngram_range", "n_added"):
+        if isinstance(result.get(name), list):
+            result[name] = tuple(result[name])
     return result
 
 
@@ -400,14 +398,11 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     kind = dtype.lstrip("<>|=")[:1]
     if kind not in kinds or not all(type(value) is kinds[kind] for value in values):
         raise ValueError(f"its labels are not of type {dtype}")
-    if kind == "U":
-        if len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
-            raise ValueError("its labels are too long")
-        classes = np.array(values)
-    elif dtype in NUMBER_TYPES:
-        classes = np.array(values, np.dtype(dtype))
-    else:
+    if kind != "U" and dtype not in NUMBER_TYPES:
         raise ValueError(f"its labels cannot have type {dtype}")
+    if kind == "U" and len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
+        raise ValueError("its labels are too long")
+    classes = np.array(values, "U" if kind == "U" else dtype)
     if kind == "f" and not np.isfinite(classes).all():
         raise ValueError("its labels are not finite")
     is_sorted = classes.tolist() == values == np.unique(classes).tolist()
