@@ -84,12 +84,11 @@ def summarize(
         separability=separability,
         expected=fit.expected_accuracy,
         class_prior=fit.describe_class_prior(),
-        adapts=fit.settings.adapt or fit.settings.n_rounds > 1,
         sources=fit.sources,
         fell_back=bool(labels) and len(fit.history) == 1 < fit.settings.n_rounds,
         prior_is_known=fit.class_prior is not None and is_given,
         n_random=len(fit.random),
-        probabilities=None if fit.calibration is None else fit.wanted_probabilities,
+        probabilities=fit.wanted_probabilities,
     )
 
 

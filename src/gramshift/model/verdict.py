@@ -128,12 +128,3 @@ def judge_adapting(
         f"No red flags: the domains differ, most labels agree with the {name} ones,"
         " and no class grew at the cost of others."
     )
-
-
-def judge_unadapted(warnings: list[str], same: float, name: str) -> str:
-    """Return the verdict on labels of a method that neither adapts nor expects an accuracy."""
-    if warnings:
-        return "Doubtful: see the warnings. Check some labels by hand."
-    if same < MIN_AGREEMENT:
-        return f"Look closer: many labels differ from the {name} ones. Check some of these by hand."
-    return UNKNOWN_ACCURACY
