@@ -19,7 +19,7 @@ from gramshift.model.feature_makers import compare_plainly
 from gramshift.model.fit import fit_documents
 from gramshift.model.inputs import FitInput
 from gramshift.model.kernel_list import KernelList
-from gramshift.model.result import FitResult
+from gramshift.model.result import FitResult, count_classes
 from gramshift.model.verdict import choose_verdict
 from gramshift.runtime import Runtime
 
@@ -183,8 +183,7 @@ def first_round(fit: FitResult) -> FitResult | None:
     """Return the fit as it was after its first round; None if that is not kept."""
     if fit.unadapted is None:
         return None
-    found = fit.unadapted[fit.wanted]
-    counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
+    counts = count_classes(fit.unadapted[fit.wanted], fit.classes.tolist())
     scores = np.eye(len(fit.classes))[fit.unadapted]
     history = [fit.history[0] | {"labels": counts}]
     return replace(fit, scores=scores, history=history, unadapted=None)

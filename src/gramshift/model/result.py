@@ -322,17 +322,23 @@ def tell_story(
         when[training_set.target[step.added]] = number
     pseudo_labelled = training_set.pseudo_labelled
     when[pseudo_labelled[when[pseudo_labelled] < 0]] = 1  # labels by a person
-    names = list(enumerate(classes))
-    history: list[dict[str, Any]] = [
-        {
-            "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
-            "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
+    history = []
+    for step in rounds:
+        prior = None
+        if step.shares is not None:
+            prior = dict(zip(classes, step.shares.used.tolist(), strict=True))
+        one = {
+            "added": count_classes(step.added_codes, classes),
+            "labels": count_classes(step.codes[wanted], classes),
             "changed": step.changed,
             "seconds": step.seconds,
-            "class_prior": None
-            if step.shares is None
-            else {label: float(step.shares.used[code]) for code, label in names},
+            "class_prior": prior,
         }
-        for step in rounds
-    ]
+        history.append(one)
     return when, history
+
+
+def count_classes(codes: Codes, classes: list[Any]) -> dict[Any, int]:
+    """Return the number of documents of each class."""
+    counts = np.bincount(codes, minlength=len(classes))
+    return dict(zip(classes, counts.tolist(), strict=True))
