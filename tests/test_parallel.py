@@ -10,10 +10,7 @@ from gramshift.parallel import count_threads, run_threads, thread_pool
 def test_results_are_in_order_and_progress_is_complete(n_threads):
     calls = []
     results = run_threads(
-        lambda i: i * i,
-        range(50),
-        n_threads=n_threads,
-        report=lambda *call: calls.append(call),
+        lambda i: i * i, range(50), n_threads=n_threads, report=lambda *call: calls.append(call)
     )
     assert results == [i * i for i in range(50)]
     assert calls == [(done, 50) for done in range(51)]

@@ -154,9 +154,8 @@ class Replacing:
         name = os.fspath(path)
         part = _RemotePart(name) if is_url(name) else _LocalPart(name, follow=follow)
         self._parts.append(part)
-        with part.naming_errors():
-            yield part.create()
-            part.finish()
+        with part.writing() as file:
+            yield file
 
     def identify(self) -> dict[str, Any]:
         """Identify the one complete file for ``is_unchanged`` before it is renamed."""
@@ -174,12 +173,13 @@ def replaced_file(path: str | os.PathLike[str], *, follow: bool = True) -> Itera
 class _LocalPart:
     """An incomplete file on a disk."""
 
+    _file: BinaryIO | None = None
+
     def __init__(self, name: str, *, follow: bool) -> None:
         path = Path(os.path.abspath(name))
+        folder = Path(os.path.realpath(path.parent))
         self._name = name
-        self._path = Path(os.path.realpath(path if follow else path.parent))
-        if not follow:
-            self._path /= path.name
+        self._path = Path(os.path.realpath(path)) if follow else folder / path.name
         if follow and self._path.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
         if not self._path.parent.is_dir():
@@ -188,10 +188,29 @@ class _LocalPart:
         if follow and self._old is not None and not stat.S_ISREG(self._old.st_mode):
             raise InputError(f"{name} is not an ordinary file; give the name of one, or a new name")
         self._partial = self._path.with_name(partial_name())
-        self._file: BinaryIO | None = None
 
     @contextmanager
-    def naming_errors(self) -> Iterator[None]:
+    def writing(self) -> Iterator[BinaryIO]:
+        """Open the file, then force it to the disk with the owner and mode of the one it replaces.
+
+        The latter may be private.
+        """
+        mode = 0o666 if self._old is None else 0o600
+        with self._naming_errors():
+            UNFINISHED.add(self._partial)
+            self._file = os.fdopen(os.open(self._partial, CREATE, mode), "w+b")
+            yield self._file
+            self._file.flush()
+            if self._old is not None and stat.S_ISREG(self._old.st_mode) and os.name != "nt":
+                with suppress(OSError):
+                    os.fchown(self._file.fileno(), self._old.st_uid, self._old.st_gid)
+                with suppress(OSError):
+                    os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode) & 0o777)
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    @contextmanager
+    def _naming_errors(self) -> Iterator[None]:
         """Put the name that the user has given into errors of the system."""
         try:
             yield
@@ -200,29 +219,11 @@ class _LocalPart:
                 error.filename, error.filename2 = self._name, None
             raise
 
-    def create(self) -> BinaryIO:
-        mode = 0o666 if self._old is None else 0o600  # the file that it replaces may be private
-        UNFINISHED.add(self._partial)
-        self._file = os.fdopen(os.open(self._partial, CREATE, mode), "w+b")
-        return self._file
-
-    def finish(self) -> None:
-        """Force the file to the disk, with the owner and the mode of the file that it replaces."""
-        assert self._file is not None
-        self._file.flush()
-        if self._old is not None and stat.S_ISREG(self._old.st_mode) and os.name != "nt":
-            with suppress(OSError):
-                os.fchown(self._file.fileno(), self._old.st_uid, self._old.st_gid)
-            with suppress(OSError):
-                os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode) & 0o777)
-        os.fsync(self._file.fileno())
-        self._file.close()
-
     def identify(self) -> dict[str, Any]:
         return identify(os.fspath(self._partial), digest=True)
 
     def rename(self) -> None:
-        with self.naming_errors():
+        with self._naming_errors():
             os.replace(self._partial, self._path)
         UNFINISHED.discard(self._partial)
 
@@ -257,18 +258,13 @@ class _RemotePart:
         self._is_renamed = False
 
     @contextmanager
-    def naming_errors(self) -> Iterator[None]:
-        yield  # each call below names its own errors: others are not about this file
-
-    def create(self) -> BinaryIO:
+    def writing(self) -> Iterator[BinaryIO]:
+        """Open the file; only errors of opening and closing are about it."""
         with naming_url(self._url):
-            self._file = self._system.open(self._partial, "wb")
-            return self._file
-
-    def finish(self) -> None:
-        assert self._file is not None
+            self._file = file = self._system.open(self._partial, "wb")
+        yield file
         with naming_url(self._url):
-            self._file.close()
+            file.close()
 
     def identify(self) -> dict[str, Any]:
         with naming_url(self._url):

@@ -30,17 +30,12 @@ UNITS = {"": 1, "b": 1} | {
     for power, prefix in enumerate("kmgt", start=1)
     for suffix, base in (("", 1000), ("b", 1000), ("i", 1024), ("ib", 1024))
 }
-CGROUPS = (
-    (
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory.current",
-        "/sys/fs/cgroup/memory.stat",
-    ),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        "/sys/fs/cgroup/memory/memory.stat",
-    ),
+CGROUPS = (  # of version 2 and 1: files with the limit, the use and statistics of a container
+    [f"/sys/fs/cgroup/memory.{name}" for name in ("max", "current", "stat")],
+    [
+        f"/sys/fs/cgroup/memory/memory.{name}"
+        for name in ("limit_in_bytes", "usage_in_bytes", "stat")
+    ],
 )
 
 BASE_BYTES = 250 << 20  # bytes of Python and its libraries
@@ -77,11 +72,6 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
     return int(number)
 
 
-def memory_of(limit: int | float | str | None) -> int:
-    """Return the memory limit of the user in bytes, or the free memory if there is none."""
-    return free_memory() if limit is None else parse_bytes(limit)
-
-
 def size_in_words(n_bytes: float) -> str:
     """Return a size in words: 1536 -> "1.5 KiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
@@ -102,10 +92,10 @@ def in_words(seconds: float) -> str:
 def require(what: str, needed: int, limit: int, advice: str) -> None:
     """Raise a MemoryError with both numbers and the advice if ``needed`` exceeds ``limit``."""
     if needed > limit:
-        numbers = (
-            f"{what} needs {size_in_words(needed)}, but the memory limit is {size_in_words(limit)}"
+        raise MemoryLimitError(
+            f"{what} needs {size_in_words(needed)}, but the memory limit is"
+            f" {size_in_words(limit)}: {advice}"
         )
-        raise MemoryLimitError(f"{numbers}: {advice}")
 
 
 def check_address_space() -> None:
@@ -138,7 +128,7 @@ def return_large_arrays() -> None:
         mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
 
 
-def free_memory(cgroups: Sequence[tuple[str, str, str]] = CGROUPS) -> int:
+def free_memory(cgroups: Sequence[Sequence[str]] = CGROUPS) -> int:
     """Return the bytes that the machine, the container and the limit of the process leave free."""
     free: list[int] = [psutil.virtual_memory().available]
     free += [_free_in_container(*map(Path, paths)) for paths in cgroups if Path(paths[0]).exists()]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from math import ceil
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -87,9 +88,7 @@ def thread_pool(n_threads: int) -> Iterator[Any]:
 
         def run(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
             work = list(items)
-            size = 1
-            if len(work) > BATCHES_PER_THREAD * n_threads:
-                size = -(-len(work) // (BATCHES_PER_THREAD * n_threads))
+            size = max(1, ceil(len(work) / (BATCHES_PER_THREAD * n_threads)))
             batches = [work[first : first + size] for first in range(0, len(work), size)]
             results = pool.map(lambda batch: [function(item) for item in batch], batches)
             return [result for batch in results for result in batch]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
-from gramshift.memory import memory_of, require
+from gramshift.memory import free_memory, parse_bytes, require
 from gramshift.parallel import Progress, count_threads, run_threads
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Runtime:
     @property
     def memory(self) -> int:
         """The number of bytes that may be used: the user's limit, or all free memory."""
-        return memory_of(self.memory_limit)
+        return free_memory() if self.memory_limit is None else parse_bytes(self.memory_limit)
 
     def require(self, what: str, n_bytes: int, advice: str) -> None:
         """Raise a MemoryError with the advice if ``what`` needs more bytes than may be used."""

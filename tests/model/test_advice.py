@@ -480,16 +480,13 @@ def test_if_plain_gives_the_same_labels_it_is_no_safer():
     )
 
 
-def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
+def test_a_single_round_is_compared_with_the_labels_without_adapting():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
-    grown = FitSummary(labels, EVEN, [shares(0.8)], reference=plain, separability=0.9, adapts=False)
-    found, warnings = diagnose(grown, Advice(without_class_prior="compare with best"))
+    grown = FitSummary(labels, EVEN, [shares(0.8)], reference=plain, separability=0.9)
+    _, warnings = diagnose(grown, Advice(without_class_prior="compare with best"))
     assert warnings == [
         "the proportion of 'good' is 80%, plain 50%: check some of these labels, compare with best"
     ]
-    assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
-    found, _ = diagnose(replace(grown, labels=plain, rounds=[EVEN]))
-    assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
 def test_counts_are_listed_in_the_order_of_the_classes():

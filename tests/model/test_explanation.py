@@ -236,7 +236,7 @@ def test_a_word_that_stands_twice_is_listed_once():
     given_ = {
         "score": {"good": 1.0, "bad": -1.0},
         "empty": {"good": 0.0, "bad": 0.0},
-        "probability": {},
+        "probability": {"good": 0.9, "bad": 0.1},
     }
     lines = (
         Explanation("...", "good", spans=[], documents=[], words=words, **given_)
@@ -244,7 +244,7 @@ def test_a_word_that_stands_twice_is_listed_once():
         .splitlines()
     )
     assert lines == [
-        "good: score +1.000 (an empty text scores +0.000)",
+        "good (90%): score +1.000 (an empty text scores +0.000)",
         "",
         "words for good:",
         "  +0.500  Great (2 times)",
@@ -496,7 +496,14 @@ def test_html_of_a_long_text_shows_its_beginning():
     text = "q" * 100_000 + "good" * 10
     words = [Span(0, 4, "qqqq", "a", {"a": 1.0}), Span(99_999, 100_003, "qgoo", "a", {"a": 1.0})]
     explanation = Explanation(
-        text, "a", {"a": 1.0}, {"a": 0.0}, spans=[], documents=[], probability={}, words=words
+        text,
+        "a",
+        {"a": 1.0},
+        {"a": 0.0},
+        spans=[],
+        documents=[],
+        probability={"a": 1.0},
+        words=words,
     )
     page = explanation.html()
     assert "good" not in page

@@ -31,7 +31,7 @@ def make(**options):
 
 
 LEFT_OUT = {  # no check fails; one leaves itself out
-    "check_array_api_input": "needs SCIPY_ARRAY_API in the environment before Python starts",
+    "check_array_api_input": "needs SCIPY_ARRAY_API in the environment before Python starts"
 }
 
 

@@ -145,10 +145,7 @@ class Squared(SVC):
 @pytest.mark.parametrize(
     ("classifier", "message"),
     [
-        (
-            "svm",
-            r"classifier='svm': must be 'ridge' or 'discriminant', or .* SVC\(kernel=",
-        ),
+        ("svm", r"classifier='svm': must be 'ridge' or 'discriminant', or .* SVC\(kernel="),
         (7, "classifier=7: must be"),
         (SVC, "must be 'ridge' or"),
         (

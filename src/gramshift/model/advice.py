@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 
 from gramshift.learn.class_proportions import proportions_matter
 from gramshift.model.settings import PLAIN
-from gramshift.model.verdict import (
-    MAX_ALIKE,
-    MAX_BALANCED,
-    judge_adapting,
-    judge_labels,
-    judge_unadapted,
-)
+from gramshift.model.verdict import MAX_ALIKE, MAX_BALANCED, judge_adapting, judge_labels
 from gramshift.terminal import counts_in_words, labelled_in_words
 
 MIN_VERY_DIFFERENT = 0.95  # separability of domains that are very different
@@ -69,8 +63,6 @@ class FitSummary:
     expected: dict[str, float] | None = None
     """The expected accuracy."""
     class_prior: dict[Any, dict[str, float]] | None = None
-    adapts: bool = True
-    """True if the method learns from target documents."""
     sources: list[dict[str, Any]] | None = None
     fell_back: bool = False
     """True if there were too few target documents for a method that adapts."""
@@ -141,10 +133,9 @@ def diagnose(summary: FitSummary, advice: Advice | None = None) -> tuple[dict[st
             decisive = "Class proportions are unknown and decide this result"
             n = count_to_label(n_target)
             found[UNKNOWN_PROPORTIONS] = _of(changed, f"{decisive}: label {n} random documents.")
-    if summary.separability is not None:
-        found["separability"] = _of(
-            summary.separability, _separability_in_words(summary.separability)
-        )
+    separability = summary.separability
+    if separability is not None:
+        found["separability"] = _of(separability, _separability_in_words(separability))
     same = None if summary.reference is None else agreement(summary.labels, summary.reference)
     if same is not None:
         words = f"{same:.0%} of labels ({round(same * n_target)} of {n_target}) match the {name}"
@@ -160,10 +151,8 @@ def diagnose(summary: FitSummary, advice: Advice | None = None) -> tuple[dict[st
             n_source=summary.n_source,
             n_random=summary.n_random,
         )
-    elif same is not None and summary.adapts:
-        found["verdict"] = judge_adapting(warnings, summary.separability, same, n_target, name)
     elif same is not None:
-        found["verdict"] = judge_unadapted(warnings, same, name)
+        found["verdict"] = judge_adapting(warnings, separability, same, n_target, name)
     return found, warnings
 
 

@@ -393,12 +393,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = fit.classes
         self.transduction_score_ = put_in_place(fit, fit.scores[fit.wanted], 2 * one_hot - 1)
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
-        self.unadapted_transduction_: NDArray[Any] | None = None
-        if fit.unadapted_labels is not None:
-            self.unadapted_transduction_ = put_in_place(fit, fit.unadapted_labels, labels)
-        self.uncorrected_transduction_: NDArray[Any] | None = None
-        if review is not None:
-            self.uncorrected_transduction_ = review.uncorrected_labels
+        before = fit.unadapted_labels
+        self.unadapted_transduction_ = None if before is None else put_in_place(fit, before, labels)
+        self.uncorrected_transduction_ = None if review is None else review.uncorrected_labels
         self.corrected_ = np.isin(target_rows(fit), (*fit.corrected, *fit.random))
         self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
         self.class_prior_ = fit.describe_class_prior()

@@ -1,19 +1,18 @@
 """Labels that a person gave to target documents: a fit without them, and one with them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError, InputTypeError
+from gramshift.errors import InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.rounds import ESTIMATED
 from gramshift.model.advice import diagnose
 from gramshift.model.diagnosis import CorrectionReview, summarize
-from gramshift.model.inputs import FitInput
-from gramshift.model.labels import is_missing
+from gramshift.model.inputs import FitInput, find_labels
 from gramshift.model.result import FitResult
 from gramshift.model.settings import Settings
 from gramshift.runtime import Runtime
@@ -27,22 +26,11 @@ FitFunction = Callable[[Settings, FitInput, Runtime], FitResult]
 
 def check_corrections(corrections: Any, given: FitInput) -> dict[int, Any]:
     """Return the corrected labels by the numbers of their documents."""
-    target = np.flatnonzero(~given.is_source)
-    target = target[: len(target) - given.n_unlabelled].tolist()
-    advice = "give one for each target document, None where none is known"
-    is_text = isinstance(corrections, (str, bytes, Mapping))
-    if not hasattr(corrections, "__len__") or getattr(corrections, "ndim", 1) != 1 or is_text:
-        raise InputTypeError(f"corrections is not a list of labels: {advice}")
-    labels = as_list(corrections)
-    if len(labels) != len(target):
-        raise InputError(
-            f"corrections has {len(labels)} labels for {len(target)} target documents; {advice}"
-        )
-    found = {row: label for row, label in zip(target, labels, strict=True) if not is_missing(label)}
-    if len(found) == len(target):
+    found = find_labels("corrections", corrections, given)
+    if len(found) == len(given.wanted):
         raise InputError("corrections has a label for every target document; nothing is left")
     if both := found.keys() & given.random.keys():
-        place = target.index(min(both))
+        place = int(np.searchsorted(given.wanted, min(both)))
         raise InputError(
             f"target document {place} has a label in corrections and in random_labels;"
             " give it in one of them"

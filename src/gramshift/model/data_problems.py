@@ -2,9 +2,9 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,25 +69,19 @@ class Issue:
     """The name by which the user knows the document."""
 
 
-class Issues(Sequence[Issue]):
+class Issues(tuple[Issue, ...]):
     """The problems in the data of a fit, worst kinds first; ``to_frame`` makes a table of them."""
 
-    def __init__(self, issues: Sequence[Issue], label_quality: Floats | None = None) -> None:
-        self._issues = tuple(issues)
-        self.label_quality = label_quality
-        """The probability of each source label by classifiers that did not learn from it."""
+    label_quality: Floats | None
+    """The probability of each source label by classifiers that did not learn from it."""
+
+    def __new__(cls, issues: Iterable[Issue], label_quality: Floats | None = None) -> Self:
+        """Return the problems as a tuple that cannot be changed."""
+        result = super().__new__(cls, issues)
+        result.label_quality = label_quality
         if label_quality is not None:
             label_quality.flags.writeable = False
-
-    @overload
-    def __getitem__(self, place: int) -> Issue: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Issue]: ...
-    def __getitem__(self, place: int | slice) -> Issue | Sequence[Issue]:
-        return self._issues[place]
-
-    def __len__(self) -> int:
-        return len(self._issues)
+        return result
 
     @property
     def counts(self) -> dict[str, int]:
@@ -145,8 +139,8 @@ class Examined:
     places: Sequence[int]
     """The place of each document in X or among the target documents."""
     names: Callable[[int], str]
-    held_out: Floats | None = None
-    """Scores of source documents by classifiers that did not learn from them, if known."""
+    held_out: Floats
+    """Scores of source documents by classifiers that did not learn from them."""
 
     def issue(
         self, row: int, kind: str, words: str, value: float = 0.0, suggested: Any = None
@@ -169,22 +163,14 @@ class Examined:
 
 def find_issues(given: Examined) -> Issues:
     """Look for all kinds of problems; time and memory grow in line with the texts."""
-    quality: Floats | None = None
-    found: list[Issue] = []
-    if given.held_out is not None:
-        doubts = doubt_labels(given.held_out, given.training_set.source_codes)
-        quality = doubts.quality
-        found += _list_doubtful(given, doubts)
-    found += _find_spellings(given)
+    doubts = doubt_labels(given.held_out, given.training_set.source_codes)
+    found = [*_list_doubtful(given, doubts), *_find_spellings(given)]
     found += _find_copies(given)
-    found += [
-        given.issue(row, EMPTY, "empty text")
-        for row, text in enumerate(given.texts)
-        if not text.strip()
-    ]
+    empty = (row for row, text in enumerate(given.texts) if not text.strip())
+    found += [given.issue(row, EMPTY, "empty text") for row in empty]
     found += _find_unlike(given)
     order = {kind: place for place, kind in enumerate(KINDS)}
-    return Issues(sorted(found, key=lambda one: order[one.issue]), quality)
+    return Issues(sorted(found, key=lambda one: order[one.issue]), doubts.quality)
 
 
 def _list_doubtful(given: Examined, doubts: "LabelDoubts") -> Iterator[Issue]:
@@ -228,9 +214,8 @@ def _find_copies(given: Examined) -> Iterator[Issue]:
         elif one.is_exact:
             yield given.issue(row, COPY, copy, 1.0)
         else:
-            yield given.issue(
-                row, NEAR_COPY, f"near {copy} ({one.similarity:.0%} alike)", one.similarity
-            )
+            words = f"near {copy} ({one.similarity:.0%} alike)"
+            yield given.issue(row, NEAR_COPY, words, one.similarity)
 
 
 def _find_unlike(given: Examined) -> Iterator[Issue]:
@@ -242,9 +227,8 @@ def _find_unlike(given: Examined) -> Iterator[Issue]:
         words = f"its words are {one.rarer:.1f} times as rare there as {usual}"
         if one.known < MIN_KNOWN:
             words = f"{1 - one.known:.0%} of its words are in no source document"
-        yield given.issue(
-            int(given.training_set.target[one.number]), UNLIKE, f"unlike the source: {words}"
-        )
+        row = int(given.training_set.target[one.number])
+        yield given.issue(row, UNLIKE, f"unlike the source: {words}")
 
 
 @dataclass(frozen=True)
@@ -285,14 +269,6 @@ class Unlike:
     """The rarity of its words in the source, divided by that of the usual target document."""
 
 
-@dataclass(frozen=True)
-class WordsOfTexts:
-    """The numbers of the words of each text, each word once, and the numbers of their texts."""
-
-    words: NDArray[np.int32]
-    texts: NDArray[np.intp]
-
-
 def find_unlike(source: Sequence[str], target: Sequence[str]) -> list[Unlike]:
     """Find target documents with words that are unknown or rare in the source.
 
@@ -300,34 +276,38 @@ def find_unlike(source: Sequence[str], target: Sequence[str]) -> list[Unlike]:
     differ in their words, so that a document is compared with the usual target document.
     """
     numbers: dict[str, int] = {}
-    of_source, of_target = (_number_words(texts, numbers) for texts in (source, target))
+    source_words, _ = _number_words(source, numbers)
+    words, texts = _number_words(target, numbers)
     in_source, in_target = (
-        np.bincount(one.words, minlength=len(numbers)) for one in (of_source, of_target)
+        np.bincount(one, minlength=len(numbers)) for one in (source_words, words)
     )
-    n_words = np.bincount(of_target.texts, minlength=len(target))
-    n_known = np.bincount(of_target.texts, in_source[of_target.words] > 0, minlength=len(target))
+    n_words = np.bincount(texts, minlength=len(target))
+    n_known = np.bincount(texts, in_source[words] > 0, minlength=len(target))
     is_long = n_words >= MIN_WORDS
     known = np.divide(n_known, n_words, out=np.ones(len(target)), where=is_long)
     off = np.zeros(len(target))
     is_off = np.zeros(len(target), bool)
     if min(len(source), len(target)) >= MIN_DOCUMENTS:
-        off, is_off = _find_outliers(of_target, in_source, in_target, len(source), len(target))
+        off, is_off = _find_outliers(words, texts, in_source, in_target, len(source), len(target))
     chosen = np.flatnonzero((known < MIN_KNOWN) | (is_off & is_long))
     return [Unlike(i, float(known[i]), float(np.exp(-off[i]))) for i in chosen.tolist()]
 
 
-def _number_words(texts: Sequence[str], numbers: dict[str, int]) -> WordsOfTexts:
-    """Assign numbers to words in order, and list those of each text, each once."""
+def _number_words(
+    texts: Sequence[str], numbers: dict[str, int]
+) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Assign numbers to words in order; return those of each text, each once, and its number."""
     words, sizes = array("i"), []
     for text in texts:
         found = dict.fromkeys(split_words(text.lower()))  # unlike a set, always in one order
         words.extend(numbers.setdefault(word, len(numbers)) for word in found)
         sizes.append(len(found))
-    return WordsOfTexts(np.array(words, np.int32), np.repeat(np.arange(len(sizes)), sizes))
+    return np.array(words, np.int32), np.repeat(np.arange(len(sizes)), sizes)
 
 
 def _find_outliers(
-    of_target: WordsOfTexts,
+    words: NDArray[np.int32],
+    texts: NDArray[np.intp],
     in_source: NDArray[np.intp],
     in_target: NDArray[np.intp],
     n_source: int,
@@ -335,20 +315,20 @@ def _find_outliers(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the log frequency ratio of each document's words, and True for outliers.
 
-    ``in_source`` and ``in_target`` are the numbers of documents with each word.
+    ``words`` are those of the target, each with the number of its text; ``in_source`` and
+    ``in_target`` are the numbers of documents with each word.
     """
     both = in_source + in_target
     ratio = np.log((in_source + 0.5) / (in_target + 0.5) * n_target / n_source)
     weights = np.where(both > 1, np.log((n_source + n_target + 1) / (both + 0.5)), 0)
     total, ratios = (
-        np.bincount(of_target.texts, values[of_target.words], minlength=n_target)
+        np.bincount(texts, values[words], minlength=n_target)
         for values in (weights, weights * ratio)
     )
     means = np.divide(ratios, total, out=np.zeros(n_target), where=total > 0)
     usual = float(np.median(means))
-    off = (ratios - usual * total) / np.maximum(
-        total + PSEUDO_WORDS * float(np.median(total)), np.finfo(float).tiny
-    )
+    smoothed = total + PSEUDO_WORDS * float(np.median(total))
+    off = (ratios - usual * total) / np.maximum(smoothed, np.finfo(float).tiny)
     middle = float(np.median(off))
     spread = MAD_TO_DEVIATION * float(np.median(np.abs(off - middle)))
     return off, (off < middle - MAX_DEVIATIONS * spread) & (off < -np.log(MAX_RARITY))

@@ -18,8 +18,8 @@ from gramshift.model.advice import Advice, FitSummary, class_proportions, diagno
 from gramshift.model.feature_makers import compare_plainly
 from gramshift.model.fit import fit_documents
 from gramshift.model.inputs import FitInput
-from gramshift.model.kernel_list import ComparedDocuments, KernelList
-from gramshift.model.result import FitResult
+from gramshift.model.kernel_list import KernelList
+from gramshift.model.result import FitResult, count_classes
 from gramshift.model.verdict import choose_verdict
 from gramshift.runtime import Runtime
 
@@ -84,12 +84,11 @@ def summarize(
         separability=separability,
         expected=fit.expected_accuracy,
         class_prior=fit.describe_class_prior(),
-        adapts=fit.settings.adapt or fit.settings.n_rounds > 1,
         sources=fit.sources,
         fell_back=bool(labels) and len(fit.history) == 1 < fit.settings.n_rounds,
         prior_is_known=fit.class_prior is not None and is_given,
         n_random=len(fit.random),
-        probabilities=None if fit.calibration is None else fit.wanted_probabilities,
+        probabilities=fit.wanted_probabilities,
     )
 
 
@@ -114,7 +113,7 @@ def diagnose_fit(
     if not len(fit.labels[fit.wanted]):
         return {"warnings": []}
     found, warnings = diagnose(summarize(fit, compared.reference, compared.separability), advice)
-    if review is not None and review.n_wrong and "verdict" in found:
+    if review is not None and "verdict" in found:
         found["verdict"] = choose_verdict(
             review.verdict, found["verdict"], review.n_checked, review.n_wrong
         )
@@ -184,8 +183,7 @@ def first_round(fit: FitResult) -> FitResult | None:
     """Return the fit as it was after its first round; None if that is not kept."""
     if fit.unadapted is None:
         return None
-    found = fit.unadapted[fit.wanted]
-    counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
+    counts = count_classes(fit.unadapted[fit.wanted], fit.classes.tolist())
     scores = np.eye(len(fit.classes))[fit.unadapted]
     history = [fit.history[0] | {"labels": counts}]
     return replace(fit, scores=scores, history=history, unadapted=None)
@@ -202,12 +200,11 @@ def measure_separability(
     smaller = min(fit.is_source.sum(), (~fit.is_source).sum())
     if kernel_list is None or not len(documents) or smaller < MIN_DOMAIN_SIZE:
         return None
-    kernel = kernel_list.kernels[0]
-    compare: Callable[[Rows], Floats]
-    if corpus is not None and kernel_list.by_presence and isinstance(kernel, KernelSpec):
-        compare = partial(compare_plainly, kernel, corpus, runtime)
+    if corpus is not None and kernel_list.by_presence:
+        compare = partial(compare_plainly, kernel_list.kernels[0], corpus, runtime)
     else:
-        compare = partial(_compare, kernel_list.without_weights(), fit.model.reference)
+        first = replace(kernel_list, kernels=kernel_list.kernels[:1]).without_weights()
+        compare = partial(_compare, first, documents)
     return separability(compare, fit.is_source)
 
 
@@ -239,16 +236,12 @@ def _spread(rows: Rows, most: int) -> Rows:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
-def _compare(kernel_list: KernelList, reference: ComparedDocuments, rows: Rows) -> Floats:
-    """Return the kernel matrix of some documents of a fit, by the first kernel."""
-    kernel = kernel_list.kernels[0]
-    if isinstance(kernel, KernelSpec):
-        some = [reference.documents[row] for row in rows.tolist()]
-        matrix: Floats = kernel.compute(some, normalize=True)
-        return matrix
-    some_rows = _take(reference.documents, rows)
-    n_jobs = kernel_list.n_jobs
-    return KernelList([kernel], n_jobs).average(some_rows, {}, Runtime(n_jobs))[0]
+def _compare(kernel_list: KernelList, documents: Sequence[Any], rows: Rows) -> Floats:
+    """Return the kernel matrix of some documents of a fit, without weights of n-grams."""
+    runtime = Runtime(kernel_list.n_jobs)
+    if isinstance(documents, np.ndarray):
+        return kernel_list.average(documents[rows], {}, runtime)[0]
+    return kernel_list.average([documents[row] for row in rows.tolist()], {}, runtime)[0]
 
 
 def check_scale(fit: FitResult) -> list[str]:
@@ -260,7 +253,7 @@ def check_scale(fit: FitResult) -> list[str]:
         return []
     n = len(documents)
     rows = np.linspace(0, n - 1, min(MAX_COMPARED, n)).astype(np.intp)
-    matrix, _ = kernel_list.average(_take(documents, rows), {}, Runtime(kernel_list.n_jobs))
+    matrix = _compare(kernel_list, documents, rows)
     values = np.abs(matrix[np.triu_indices(len(matrix), 1)])
     low, high = np.quantile(values, [EXCEPTIONS, 1 - EXCEPTIONS])
     if low <= MAX_SIMILARITY and high >= MIN_SIMILARITY:
@@ -272,12 +265,6 @@ def check_scale(fit: FitResult) -> list[str]:
         "change its scale, such as gamma of an RBF kernel, or give rows of numbers to kernel='rows'"
     )
     return [f"the kernel finds {found} for 95% of pairs), so that it separates little: {advice}"]
-
-
-def _take(documents: Sequence[Any], rows: Rows) -> Any:
-    if isinstance(documents, np.ndarray):
-        return documents[rows]
-    return [documents[row] for row in rows.tolist()]
 
 
 def _names(labels: NDArray[Any]) -> list[str]:

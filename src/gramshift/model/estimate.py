@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from gramshift.memory import Needs, check_memory
 from gramshift.model.corrections import join_corrections
 from gramshift.model.fit import describe_work, is_linear_fit
@@ -38,13 +36,12 @@ def estimate_fit(
     known = corrections or {}
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    n_wanted = n_target - given.n_unlabelled
+    n_wanted = len(given.wanted)
     work = describe_work(join_corrections(given, known), kernel_list, runtime)
     n_fits = 1 if corrections is None else 2
     work = replace(work, n_source=n_source, n_target=n_target, n_fits=n_fits)
     if n_explained and given.texts is not None:
-        rows = np.flatnonzero(~given.is_source)[:n_wanted].tolist()
-        longest = max((len(given.texts.texts[row]) for row in rows), default=0)
+        longest = max((len(given.texts.texts[row]) for row in given.wanted.tolist()), default=0)
         work = replace(work, n_explained=min(n_wanted, n_explained), longest=longest)
     linear = is_linear_fit(settings, kernel_list, given)
     needs = check_memory(work, runtime.memory, linear=linear, way=advice)

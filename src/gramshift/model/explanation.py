@@ -109,10 +109,9 @@ class Explanation:
 
     def headline(self) -> str:
         """Return the label, its probability and its score, in a line."""
-        sure = f" ({self.probability[self.label]:.0%})" if self.probability else ""
         empty = f"an empty text scores {self.empty[self.label]:+.3f}"
         score = f"score {self.score[self.label]:+.3f} ({empty})"
-        return visible(f"{self.label}{sure}: {score}")
+        return visible(f"{self.label} ({self.probability[self.label]:.0%}): {score}")
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.headline()}>"
@@ -172,12 +171,11 @@ def _sum_up(words: list[Span], label: Any) -> list[tuple[str, float]]:
     places: dict[str, list[Span]] = {}
     for word in words:
         places.setdefault(" ".join(word.text.split()).casefold(), []).append(word)
-    found = [(several, sum(word.shares[label] for word in several)) for several in places.values()]
-    times = (
-        (several[0].text + (f" ({len(several)} times)" if len(several) > 1 else ""), share)
-        for several, share in found
-    )
-    return sorted(times, key=lambda one: -one[1])
+    found = []
+    for several in places.values():
+        times = f" ({len(several)} times)" if len(several) > 1 else ""
+        found.append((several[0].text + times, sum(word.shares[label] for word in several)))
+    return sorted(found, key=lambda one: -one[1])
 
 
 def _in_line(share: float, words: str) -> str:
@@ -251,26 +249,24 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
         return dict(zip(classes, values.tolist(), strict=True))
 
     def span(start: int, stop: int, code: int) -> Span:
-        return Span(
-            start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0))
-        )
+        shares = name(by_character[start:stop].sum(axis=0))
+        return Span(start, stop, text[start:stop], classes[code], shares)
 
     own = _find_itself(fit, text)
     order = np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist()
+    others = [row for row in order if row != own]
     return Explanation(
-        text,
-        classes[code],
-        name(score),
-        name(empty),
-        [span(*one) for one in decisive_spans(by_character)],
-        [
-            _introduce(fit, row, float(similarity[row]), name(by_document[row]))
-            for row in order
-            if row != own
+        given=text,
+        label=classes[code],
+        score=name(score),
+        empty=name(empty),
+        spans=[span(*one) for one in decisive_spans(by_character)],
+        documents=[
+            _introduce(fit, row, float(similarity[row]), name(by_document[row])) for row in others
         ],
-        {} if probability is None else name(probability),
-        [span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
-        None if own is None else name(by_document[own]),
+        probability=name(probability),
+        words=[span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
+        itself=None if own is None else name(by_document[own]),
         has_words=model.ngrams is not None,
     )
 

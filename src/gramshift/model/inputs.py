@@ -22,6 +22,8 @@ from gramshift.parallel import run_threads
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
+N_ROWS = 256  # of a kernel matrix that are checked at a time
+MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
 
 
 class Target:
@@ -32,9 +34,8 @@ class Target:
     """
 
     def __init__(self, documents: Any) -> None:
-        self.documents = (
-            list(documents) if isinstance(documents, Iterator) else documents
-        )  # read once, used in every fold
+        is_read_once = isinstance(documents, Iterator)  # but every fold uses it
+        self.documents = list(documents) if is_read_once else documents
 
     def __repr__(self) -> str:
         return "Target(...)"
@@ -74,6 +75,12 @@ class FitInput:
         return np.array([not is_missing(label) for label in self.labels], bool)
 
     @property
+    def wanted(self) -> NDArray[np.intp]:
+        """The numbers of the target documents whose labels are wanted: all but unlabelled ones."""
+        target = np.flatnonzero(~self.is_source)
+        return target[: len(target) - self.n_unlabelled]
+
+    @property
     def has_several_sources(self) -> bool:
         """True if labelled documents are of several named sources."""
         return self.domains is not None and len(set(self.domains)) > 1
@@ -109,12 +116,8 @@ class FitInput:
 
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
     """Warn of likely mistakes; raise an error for a target that a grid search has cut."""
-    labels = (
-        as_list(y)
-        if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list")
-        else []
-    )
-    has_gaps = any(map(is_missing, labels))
+    is_list = isinstance(y, (list, tuple)) or hasattr(y, "tolist") or hasattr(y, "to_list")
+    labels = as_list(y) if is_list else []
     integers = {
         label
         for label in labels
@@ -123,25 +126,19 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
     unlabelled = (
         "-1 among the labels is a class like any other: mark documents without a label by None"
     )
-    if target is None and not has_gaps and labels:
+    if target is None and labels and not any(map(is_missing, labels)):
         words = (
             "fit was given no target, so that there is nothing to adapt to: give the documents to "
             "be labelled as target=..."
         )
-        warnings.warn(
-            f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words,
-            FitWarning,
-            stacklevel=3,
-        )
+        if -1 in integers and len(integers) > 1:
+            words = f"{words}; {unlabelled}"
+        warnings.warn(words, FitWarning, stacklevel=3)
     elif -1 in integers and len(integers) > 2:  # with one other label, it is one of two classes
         warnings.warn(unlabelled, FitWarning, stacklevel=3)
+    is_open = target is not None and not isinstance(target, Target)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
-    if (
-        target is not None
-        and not isinstance(target, Target)
-        and len(lengths) == 1
-        and _is_searched()
-    ):
+    if is_open and len(lengths) == 1 and _is_searched():
         raise InputError(
             "a grid search has cut the target into folds: give it as target=gs.Target(texts)"
         )
@@ -157,9 +154,6 @@ def _is_searched() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
-
-
-BLOCK = 256
 
 
 def gather(
@@ -208,32 +202,11 @@ def check_domains(
     return [name for name, known in zip(names, is_source[:n], strict=True) if known]
 
 
-MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
-
-
 def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
-    """Return labels by document number, from one or a gap for each target document."""
+    """Return the labels of random target documents by the numbers of these."""
     if labels is None:
         return {}
-    target = np.flatnonzero(~given.is_source)[
-        : int((~given.is_source).sum()) - given.n_unlabelled
-    ].tolist()
-    if (
-        not hasattr(labels, "__len__")
-        or getattr(labels, "ndim", 1) != 1
-        or isinstance(labels, (str, bytes, Mapping))
-    ):
-        raise InputTypeError(
-            "random_labels is not a list of labels: give one for each target document, None where "
-            "none is known"
-        )
-    values = as_list(labels)
-    if len(values) != len(target):
-        advice = "give one for each target document, None where none is known"
-        raise InputError(
-            f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}"
-        )
-    found = {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
+    found = find_labels("random_labels", labels, given)
     classes = {label for label in given.labels if not is_missing(label)}
     if unknown := sorted(
         str(label)
@@ -251,6 +224,21 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
             f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}"
         )
     return found
+
+
+def find_labels(name: str, labels: Any, given: FitInput) -> dict[int, Any]:
+    """Return labels by document number, from one or a gap for each target document."""
+    target = given.wanted.tolist()
+    advice = "give one for each target document, None where none is known"
+    is_text = isinstance(labels, (str, bytes, Mapping))
+    if not hasattr(labels, "__len__") or getattr(labels, "ndim", 1) != 1 or is_text:
+        raise InputTypeError(f"{name} is not a list of labels: {advice}")
+    values = as_list(labels)
+    if len(values) != len(target):
+        raise InputError(
+            f"{name} has {len(values)} labels for {len(target)} target documents; {advice}"
+        )
+    return {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:
@@ -272,12 +260,12 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)
-        find_faults(
-            result, scale, np.arange(start, min(start + BLOCK, len(result))), tolerance, fault
-        )
+        rows = np.arange(start, min(start + N_ROWS, len(result)))
+        find_faults(result, scale, rows, tolerance, fault)
         return fault
 
-    for row, column, kind in run_threads(search, range(0, len(result), BLOCK), n_threads=n_threads):
+    starts = range(0, len(result), N_ROWS)
+    for row, column, kind in run_threads(search, starts, n_threads=n_threads):
         if kind:
             raise InputError(_describe_fault(name, result, row, column, kind))
     return result

@@ -85,8 +85,8 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
     Errors call the labels by their ``name``. Only the classes become an array: one of all labels
     would have room for the longest of them in every row.
     """
-    kinds = _find_kinds(labels, name)
-    distinct = list(dict.fromkeys(labels))
+    kind = _find_kind(labels, name)
+    distinct = sorted(dict.fromkeys(labels))
     for label in distinct:
         if isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0"):
             raise InputError(
@@ -102,21 +102,21 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
                 f"Unknown label type: {name} is continuous, it has {label}; if these are classes, "
                 f"make them str"
             )
-    classes = _make_classes(sorted(distinct), name)
+    classes = _make_classes(distinct, name)
     if len(classes) < 2:
         shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
         raise InputError(f"{name} has {shown}; a classifier needs documents of at least 2 classes")
-    if len(classes) == len(labels) >= MIN_DISTINCT_LABELS and kinds == {"str"}:
+    if len(classes) == len(labels) >= MIN_DISTINCT_LABELS and kind == "str":
         raise InputError(
             f"{name} has {len(classes)} different labels for as many documents; are X and y "
             f"swapped?"
         )
-    numbers = {label: number for number, label in enumerate(sorted(distinct))}
+    numbers = {label: number for number, label in enumerate(distinct)}
     return classes, np.fromiter((numbers[label] for label in labels), np.intp, len(labels))
 
 
-def _find_kinds(labels: list[Any], name: str) -> set[str]:
-    """Return the kind of the labels, as a set; it is empty without labels."""
+def _find_kind(labels: list[Any], name: str) -> str | None:
+    """Return the kind of the labels, which must be the same for all; None without labels."""
     kinds = {one: _kind(one) for one in set(map(type, labels))}
     for label in labels if None in kinds.values() else []:
         if kinds[type(label)] is None:
@@ -134,14 +134,12 @@ def _find_kinds(labels: list[Any], name: str) -> set[str]:
             f"{name} mixes labels of different types ({examples}); make them all of one, for "
             f"example all str"
         )
-    return found
+    return next(iter(found), None)
 
 
 def _kind(of_type: type) -> str | None:
     """Return the kind of labels of a type; None for what is no label."""
-    if issubclass(
-        of_type, (Enum, np.timedelta64, np.longdouble)
-    ):  # a file of a model has no place for the last
+    if issubclass(of_type, (Enum, np.timedelta64, np.longdouble)):  # files cannot hold the last
         return None
     kinds: list[tuple[str, tuple[type, ...]]] = [
         ("bool", (bool, np.bool_)),
@@ -161,11 +159,9 @@ def _make_classes(ordered: list[Any], name: str) -> NDArray[Any]:
     ]
     if len(whole) == len(ordered) > 0:
         classes = np.array(ordered)
-        return (
-            classes
-            if classes.dtype.kind in "iu"
-            else np.array([int(label) for label in ordered], np.int64)
-        )
+        if classes.dtype.kind in "iu":
+            return classes
+        return np.array([int(label) for label in ordered], np.int64)
     large = next((label for label in whole if abs(int(label)) > 2**53), None)
     if large is not None:
         raise InputError(
@@ -219,12 +215,8 @@ def _class_weights(labels: list[Any], class_weight: Any) -> dict[Any, float]:
             f"{sorted(counts)}"
         )
     for label, weight in class_weight.items():
-        if (
-            isinstance(weight, bool)
-            or not isinstance(weight, (int, float, np.number))
-            or not 0 < weight < np.inf
-        ):
+        is_number = isinstance(weight, (int, float, np.number)) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < np.inf:
             raise InputError(f"class_weight[{label!r}] is {weight!r}; give a number above 0")
-    return dict.fromkeys(counts, 1.0) | {
-        label: float(weight) for label, weight in class_weight.items()
-    }
+    given = {label: float(weight) for label, weight in class_weight.items()}
+    return dict.fromkeys(counts, 1.0) | given

@@ -145,10 +145,8 @@ class FitResult:
     def probabilities(self) -> Floats:
         """Probabilities of each target document; its label has the largest."""
         assert self.calibration is not None, "a fit that users made has it"
-        return agree(
-            softmax(self.calibration.scores, self.calibration.steepness),
-            choose_classes(self.scores),
-        )
+        probabilities = softmax(self.calibration.scores, self.calibration.steepness)
+        return agree(probabilities, choose_classes(self.scores))
 
     @property
     def wanted(self) -> slice:
@@ -182,19 +180,11 @@ class FitResult:
         if self.class_prior is None:
             return None
         one = self.class_prior
-        columns = zip(
-            self.classes.tolist(),
-            one.source,
-            one.estimated,
-            one.used,
-            *one.intervals().T,
-            one.limits,
-            strict=True,
-        )
+        low, high = one.intervals().T
         names = ("source", "estimated", "used", "low", "high", "limit")
-        return {
-            label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns
-        }
+        columns = np.stack([one.source, one.estimated, one.used, low, high, one.limits], axis=1)
+        rows = zip(self.classes.tolist(), columns.tolist(), strict=True)
+        return {label: dict(zip(names, values, strict=True)) for label, values in rows}
 
     @cached_property
     def places(self) -> list[int]:
@@ -204,16 +194,14 @@ class FitResult:
         places: list[int] = np.where(self.is_source, rows, rows - n_source_before).tolist()
         return places
 
-    def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
+    def judge(self, text: str, score: Floats) -> tuple[int, Floats]:
         """Return class and probabilities of a text with this score; the fit's for a target one."""
+        assert self.calibration is not None, "a fit that users made has it"
         known = self.find_known([text])
         if known:
-            place = known[0][1]
-            code = choose_classes(self.scores[place : place + 1])[0]
-            return int(code), None if self.calibration is None else self.probabilities[place]
+            _, place = known[0]
+            return int(choose_classes(self.scores[[place]])[0]), self.probabilities[place]
         code = choose_classes(score[None])[0]
-        if self.calibration is None:
-            return int(code), None
         return int(code), softmax(score[None], self.calibration.steepness)[0]
 
     @cached_property
@@ -238,23 +226,27 @@ class FitResult:
                 "alone: fit with preset='best'"
             )
         found = self.model.ngrams.strongest(int(n), overlapping=bool(overlapping))
-        named: list[list[tuple[Any, ...]]] = [
-            [(one.text, one.worth) for one in several] for several in found
-        ]
-        if counts:
-            if not len(self.model.documents):
-                raise InputError(
-                    "counts=True: this model holds no texts to count in; save it with texts=True"
-                )
-            source, target = self.training_set.source, self.training_set.target[self.wanted]
-            having = find_documents(
-                (one for several in found for one in several), self.model.documents
+        by_class = dict(zip(self.classes.tolist(), found, strict=True))
+        if not counts:
+            return {
+                label: [(one.text, one.worth) for one in several]
+                for label, several in by_class.items()
+            }
+        documents = self.model.documents
+        if not len(documents):
+            raise InputError(
+                "counts=True: this model holds no texts to count in; save it with texts=True"
             )
-            for several in named:  # the n-grams of all classes follow one another
-                for place, one in enumerate(several):
-                    rows = next(having)
-                    several[place] = (*one, int(rows[source].sum()), int(rows[target].sum()))
-        return dict(zip(self.classes.tolist(), named, strict=True))
+        source, target = self.training_set.source, self.training_set.target[self.wanted]
+        # yields those of one class after another, of which each zip below takes its own
+        is_in = find_documents((one for several in found for one in several), documents)
+        return {
+            label: [
+                (one.text, one.worth, int(rows[source].sum()), int(rows[target].sum()))
+                for one, rows in zip(several, is_in, strict=False)
+            ]
+            for label, several in by_class.items()
+        }
 
     @cached_property
     def issues(self) -> Issues:
@@ -271,14 +263,11 @@ class FitResult:
             or not isinstance(documents[0], str)
         ):
             raise InputError("issues_ needs the texts of all documents: fit on texts")
-        held_out, all_known = self.calibration.held_out, self.training_set
-        training_set = TrainingSet.of_source(
-            all_known.is_source[:n], all_known.source_codes, all_known.n_classes
-        )
+        codes, n_classes = self.training_set.source_codes, self.training_set.n_classes
+        source = TrainingSet.of_source(self.training_set.is_source[:n], codes, n_classes)
+        held_out = self.calibration.held_out
         return find_issues(
-            Examined(
-                documents[:n], training_set, self.classes.tolist(), self.places, self.name, held_out
-            )
+            Examined(documents[:n], source, self.classes.tolist(), self.places, self.name, held_out)
         )
 
     def name(self, number: int) -> str:
@@ -333,17 +322,23 @@ def tell_story(
         when[training_set.target[step.added]] = number
     pseudo_labelled = training_set.pseudo_labelled
     when[pseudo_labelled[when[pseudo_labelled] < 0]] = 1  # labels by a person
-    names = list(enumerate(classes))
-    history: list[dict[str, Any]] = [
-        {
-            "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
-            "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
+    history = []
+    for step in rounds:
+        prior = None
+        if step.shares is not None:
+            prior = dict(zip(classes, step.shares.used.tolist(), strict=True))
+        one = {
+            "added": count_classes(step.added_codes, classes),
+            "labels": count_classes(step.codes[wanted], classes),
             "changed": step.changed,
             "seconds": step.seconds,
-            "class_prior": None
-            if step.shares is None
-            else {label: float(step.shares.used[code]) for code, label in names},
+            "class_prior": prior,
         }
-        for step in rounds
-    ]
+        history.append(one)
     return when, history
+
+
+def count_classes(codes: Codes, classes: list[Any]) -> dict[Any, int]:
+    """Return the number of documents of each class."""
+    counts = np.bincount(codes, minlength=len(classes))
+    return dict(zip(classes, counts.tolist(), strict=True))

@@ -18,7 +18,7 @@ from gramshift.learn.rounds import Calibration
 from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.kernel_list import ComparedDocuments, kernel_list_of, refer_to_rows
+from gramshift.model.kernel_list import ComparedDocuments, KernelList, kernel_list_of, refer_to_rows
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
@@ -58,9 +58,19 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
 
     A linear model is saved with its texts only if ``texts`` asks for them; other models need them.
     """
-    assert fit.calibration is not None, "every fit of a user has probabilities"
-    model, ngrams = fit.model, fit.model.ngrams
-    if texts and ngrams is not None and not len(model.documents):
+    _check_saved(fit, texts=texts)
+    has_texts = texts
+    if fit.model.ngrams is None:
+        has_texts = not (fit.is_of_rows or fit.settings.is_precomputed)
+    head = _make_head(fit, has_texts=has_texts)
+    arrays = _collect_arrays(fit, has_texts=has_texts)
+    declared = declare_arrays(head).items()
+    write_archive(path, head, {name: np.asarray(arrays[name], one.dtype) for name, one in declared})
+
+
+def _check_saved(fit: FitResult, *, texts: bool) -> None:
+    """Raise an error if a file cannot hold this fit."""
+    if texts and fit.model.ngrams is not None and not len(fit.model.documents):
         raise InputError(
             "texts=True: this model was loaded from a file without texts, so it has none to save"
         )
@@ -68,11 +78,19 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
         given = f"classifier={type(fit.settings.classifier).__name__}(...)"
         advice = "save a classifier with classifier='ridge' or 'discriminant', or the labels"
         raise InputError(f"a model file holds no objects such as {given}; {advice}")
-    check_kernels([] if model.kernel_list is None else model.kernel_list.kernels)
-    has_texts = texts
-    if ngrams is None:
-        has_texts = not (fit.is_of_rows or fit.settings.is_precomputed)
-    head = {
+    _check_kernels(fit.model.kernel_list)
+
+
+def _make_head(fit: FitResult, *, has_texts: bool) -> dict[str, Any]:
+    """Return all that a file has as JSON.
+
+    Origins and domains of documents are included only in files that hold documents.
+    """
+    assert fit.calibration is not None, "every fit of a user has probabilities"
+    model, prior = fit.model, fit.class_prior
+    has_documents = model.ngrams is None or has_texts
+    domains = model.reference.groups.get("domains", []) if has_documents else []
+    return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "versions": library_versions(),
@@ -80,14 +98,30 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
         "classes": labels_to_json(fit.classes),
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
-        "history": [_step_to_json(step) for step in fit.history],
+        "history": [
+            step | {name: step[name] and list(step[name].values()) for name in STEP_LISTS}
+            for step in fit.history
+        ],
         "steepness": fit.calibration.steepness,
         "normalized": model.normalized,
-        "parts": 0 if ngrams is None else len(ngrams.parts),
+        "parts": 0 if model.ngrams is None else len(model.ngrams.parts),
         "texts": has_texts,
         "columns": np.shape(model.documents)[1] if fit.is_of_rows else 0,
-        **_findings_to_json(fit, with_documents=ngrams is None or texts),
+        **{name: getattr(fit, name) for name in COUNTS},
+        "corrected": list(fit.corrected),
+        "random": list(fit.random),
+        "class_prior": prior and {name: getattr(prior, name).tolist() for name in PRIOR_LISTS},
+        "expected": fit.expected_accuracy,
+        "sources": fit.sources,
+        "without_domain": [row for row, domain in enumerate(domains) if domain is None],
+        "origins": fit.origins if has_documents else None,
     }
+
+
+def _collect_arrays(fit: FitResult, *, has_texts: bool) -> dict[str, Any]:
+    """Return the arrays of a fit by name, some of which its file does not need."""
+    assert fit.calibration is not None, "every fit of a user has probabilities"
+    model = fit.model
     arrays: dict[str, Any] = {
         "intercepts": model.intercepts,
         "scores": fit.scores,
@@ -99,42 +133,15 @@ def save_fit(fit: FitResult, path: Writable, *, texts: bool = False) -> None:
         "rows": model.documents,
         "coefficients": model.coefficients,
     }
-    if ngrams is not None:
+    if model.ngrams is not None:
         digests = np.frombuffer(b"".join(fit.target_digests), np.uint8)
         arrays["digests"] = digests.reshape(-1, DIGEST)
-        for number, part in enumerate(ngrams.parts):
+        for number, part in enumerate(model.ngrams.parts):
             named = _arrays_of_part(part).items()
             arrays |= {f"{name}_{number}": array for name, array in named}
     if has_texts:
         arrays["text_bytes"], arrays["text_ends"] = _join_strings(model.documents)
-    declared = declare_arrays(head).items()
-    write_archive(path, head, {name: np.asarray(arrays[name], one.dtype) for name, one in declared})
-
-
-def _step_to_json(step: dict[str, Any]) -> dict[str, Any]:
-    lists = {name: step[name] and list(step[name].values()) for name in STEP_LISTS}
-    return step | lists
-
-
-def _findings_to_json(fit: FitResult, *, with_documents: bool) -> dict[str, Any]:
-    """Return what a fit has found out beyond labels and probabilities.
-
-    Origins and domains of documents are included only in files that hold documents.
-    """
-    prior = None
-    if fit.class_prior is not None:
-        prior = {name: getattr(fit.class_prior, name).tolist() for name in PRIOR_LISTS}
-    domains = fit.model.reference.groups.get("domains", [])
-    without = [row for row, domain in enumerate(domains) if domain is None]
-    return {name: getattr(fit, name) for name in COUNTS} | {
-        "corrected": list(fit.corrected),
-        "random": list(fit.random),
-        "class_prior": prior,
-        "expected": fit.expected_accuracy,
-        "sources": fit.sources,
-        "without_domain": without if with_documents else [],
-        "origins": fit.origins if with_documents else None,
-    }
+    return arrays
 
 
 def _join_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -175,7 +182,27 @@ def read_fit(
     The head and the arrays have been checked one by one; ``parameters`` are those of the
     classifier that the head describes.
     """
-    shaped = parameters_from_json(head["settings"])
+    settings = _read_settings(parameters, parameters_from_json(head["settings"]))
+    classes = labels_from_json(head["classes"])
+    training_set = _read_training_set(arrays, len(classes))
+    return FitResult(
+        settings=settings,
+        parameters=parameters,
+        classes=classes,
+        model=_read_model(settings, training_set, head, arrays),
+        training_set=training_set,
+        scores=arrays["scores"],
+        labeled_iter=arrays["labeled_iter"],
+        history=[_read_step(step, classes.tolist()) for step in head["history"]],
+        calibration=Calibration(float(head["steepness"]), arrays["held_out_scores"]),
+        digests=arrays.get("digests"),
+        unadapted=arrays.get("unadapted_codes"),
+        **_read_findings(head, training_set),
+    )
+
+
+def _read_settings(parameters: dict[str, Any], shaped: dict[str, Any]) -> Settings:
+    """Return the settings of a fit: parameters of the user, and those shaped by the preset."""
     if set(shaped) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     given = Settings.from_parameters(parameters)  # must be valid for the next fit, too
@@ -183,28 +210,37 @@ def read_fit(
         if len({one.get("kernel") == kernel for one in (parameters, shaped)}) > 1:
             raise ValueError("its parameters and its settings take different kinds of documents")
     settings = Settings.from_parameters(parameters | shaped)
-    runtime = Runtime()  # never from the file: the machine that loads it decides
-    kernel_list = kernel_list_of(settings, runtime)
-    for one in (kernel_list, kernel_list_of(given, runtime)):
-        check_kernels([] if one is None else one.kernels)
-    classes = labels_from_json(head["classes"])
+    for one in (settings, given):
+        _check_kernels(kernel_list_of(one, Runtime()))
+    return settings
+
+
+def _read_training_set(arrays: dict[str, NDArray[Any]], n_classes: int) -> TrainingSet:
     iteration, codes, known = (
         arrays[name] for name in ("labeled_iter", "source_codes", "known_codes")
     )
-    n, n_classes = len(iteration), len(classes)
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
-    training_set = TrainingSet.of_source(iteration == 0, codes, n_classes).with_pseudo_labels(
-        joined, known[joined]
-    )
+    source = TrainingSet.of_source(iteration == 0, codes, n_classes)
+    return source.with_pseudo_labels(joined, known[joined])
+
+
+def _read_model(
+    settings: Settings,
+    training_set: TrainingSet,
+    head: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+) -> KernelModel:
+    """Return the model; the machine that loads it decides on threads and memory."""
+    n, n_classes = len(training_set), training_set.n_classes
+    kernel_list = kernel_list_of(settings, Runtime())
     groups = training_set.groups() if kernel_list is not None and kernel_list.by_weights else {}
     groups = without_domain(groups, np.isin(np.arange(n), head["without_domain"]))
-    has_texts = head["texts"]
-    texts = _split_strings(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
-    reference = refer_to_rows(kernel_list, arrays.get("rows"), n)
-    if reference is None:
-        reference = ComparedDocuments(texts, groups if has_texts else {})
+    compared = refer_to_rows(kernel_list, arrays.get("rows"), n)
+    if compared is None and head["texts"]:
+        texts = _split_strings(arrays["text_bytes"], arrays["text_ends"])
+        compared = ComparedDocuments(texts, groups)
     ngrams = None
     if head["parts"]:
         if (
@@ -218,29 +254,15 @@ def read_fit(
             _read_part(kernel, number, arrays, n_classes)
             for number, kernel in enumerate(kernel_list.kernels)
         ]
-        ngrams = NGramModel(parts, arrays["intercepts"], runtime.n_jobs)
-    model = KernelModel(
+        ngrams = NGramModel(parts, arrays["intercepts"])
+    return KernelModel(
         kernel_list,
-        reference,
+        compared or ComparedDocuments([]),
         settings.adapt,
         arrays.get("coefficients", np.zeros((0, n_classes))),
         arrays["intercepts"],
         head["normalized"],
         ngrams,
-    )
-    return FitResult(
-        settings=settings,
-        parameters=parameters,
-        classes=classes,
-        model=model,
-        training_set=training_set,
-        scores=arrays["scores"],
-        labeled_iter=iteration,
-        history=[_read_step(step, classes.tolist()) for step in head["history"]],
-        calibration=Calibration(float(head["steepness"]), arrays["held_out_scores"]),
-        digests=arrays.get("digests"),
-        unadapted=arrays.get("unadapted_codes"),
-        **_read_findings(head, training_set.source.tolist(), n_target=n - len(codes)),
     )
 
 
@@ -268,39 +290,31 @@ def _read_part(
 def _read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
     """Return one entry of the history, with its lists by class."""
     by_class = {key: step[key] and dict(zip(names, step[key], strict=True)) for key in STEP_LISTS}
-    return by_class | {"changed": step["changed"], "seconds": float(step["seconds"])}
+    return by_class | {name: step[name] for name in ("changed", "seconds")}
 
 
-def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) -> dict[str, Any]:
+def _read_findings(head: dict[str, Any], training_set: TrainingSet) -> dict[str, Any]:
     """Return the findings of a fit beyond labels and probabilities, as arguments of a result."""
-    if head["n_unlabelled"] >= max(1, n_target) or head["n_blank"] > n_target:
+    source, target = training_set.source.tolist(), training_set.target.tolist()
+    if head["n_unlabelled"] >= max(1, len(target)) or head["n_blank"] > len(target):
         raise ValueError("it counts more documents than it has")
-    target = set(range(len(labelled) + n_target)).difference(labelled)
-    for name, rows in (("corrected", set(labelled)), ("random", target)):
+    for name, rows in (("corrected", source), ("random", target)):
         is_ascending = all(low < high for low, high in pairwise(head[name]))
-        if not is_ascending or not rows.issuperset(head[name]):
+        if not is_ascending or not set(head[name]).issubset(rows):
             raise ValueError(f"its {name} documents are not in order, or are of the wrong domain")
-    prior, expected, sources = head["class_prior"], head["expected"], head["sources"]
+    prior, expected, origins = head["class_prior"], head["expected"], head["origins"]
     if prior is not None:
         prior = ClassProportions(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
-    if expected is not None:
-        expected = Expected(**{name: float(value) for name, value in expected.items()})
-    if sources is not None:
-        sources = [
-            {name: value if name == "domain" else float(value) for name, value in one.items()}
-            for one in sources
-        ]
-    origins = head["origins"]
     if origins is not None:
         origins = [(file, id) for file, id in origins]
-        if len(origins) != len(labelled) + n_target:
+        if len(origins) != len(training_set):
             raise ValueError("it does not name each of its documents")
     return {name: head[name] for name in COUNTS} | {
         "corrected": tuple(head["corrected"]),
         "random": tuple(head["random"]),
         "class_prior": prior,
-        "expected": expected,
-        "sources": sources,
+        "expected": None if expected is None else Expected(**expected),
+        "sources": head["sources"],
         "origins": origins,
     }
 
@@ -311,8 +325,7 @@ def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
-    if "kernel" in result:
-        result["kernel"] = _kernel_to_json(result["kernel"])
+    result["kernel"] = _kernel_to_json(result["kernel"])
     if isinstance(result["class_prior"], dict):  # keys of JSON are strings, labels need not be
         result["class_prior"] = [list(pair) for pair in result["class_prior"].items()]
     return result
@@ -323,12 +336,11 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
     if "kernel" in result:
         result["kernel"] = _kernel_from_json(result["kernel"])
-    if result.get("ngram_range") is not None:
-        result["ngram_range"] = tuple(result["ngram_range"])
     if isinstance(result.get("class_prior"), list):
         result["class_prior"] = dict(result["class_prior"])
-    if isinstance(result.get("n_added"), list):
-        result["n_added"] = tuple(result["n_added"])
+    for name in ("ngram_range", "n_added"):
+        if isinstance(result.get(name), list):
+            result[name] = tuple(result[name])
     return result
 
 
@@ -356,8 +368,9 @@ def _kernel_from_json(kernel: Any) -> Any:
     return kernel
 
 
-def check_kernels(kernels: Sequence[Any]) -> None:
+def _check_kernels(kernel_list: KernelList | None) -> None:
     """Refuse more kernels than a file may have, and n-grams too long to be looked up in time."""
+    kernels = [] if kernel_list is None else kernel_list.kernels
     if len(kernels) > MAX_KERNELS:
         raise InputError(f"there are {len(kernels)} kernels; a file has {MAX_KERNELS} at most")
     for kernel in kernels:
@@ -385,14 +398,11 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     kind = dtype.lstrip("<>|=")[:1]
     if kind not in kinds or not all(type(value) is kinds[kind] for value in values):
         raise ValueError(f"its labels are not of type {dtype}")
-    if kind == "U":
-        if len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
-            raise ValueError("its labels are too long")
-        classes = np.array(values)
-    elif dtype in NUMBER_TYPES:
-        classes = np.array(values, np.dtype(dtype))
-    else:
+    if kind != "U" and dtype not in NUMBER_TYPES:
         raise ValueError(f"its labels cannot have type {dtype}")
+    if kind == "U" and len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
+        raise ValueError("its labels are too long")
+    classes = np.array(values, "U" if kind == "U" else dtype)
     if kind == "f" and not np.isfinite(classes).all():
         raise ValueError("its labels are not finite")
     is_sorted = classes.tolist() == values == np.unique(classes).tolist()

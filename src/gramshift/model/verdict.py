@@ -57,20 +57,9 @@ def judge_labels(
 ) -> str:
     """Return the verdict by accuracy, compared with that of the most common class alone.
 
-    Parameters
-    ----------
-    expected : dict
-        The accuracy, "value", with its interval, "low" and "high".
-    largest : float
-        The proportion of the most common class.
-    warnings : list of str
-        Warnings about the labels.
-    n_known : int, optional
-        The number of documents with a known label on which the accuracy was measured.
-    n_source : int, optional
-        The number of labelled documents to learn from.
-    n_random : int
-        The number of labels of random documents that were combined with the expected accuracy.
+    ``expected`` is the accuracy, "value", with its interval, "low" and "high": measured on
+    ``n_known`` documents with known labels, or in part on ``n_random`` random ones. ``largest`` is
+    the proportion of the most common class, ``n_source`` the number of labelled documents.
     """
     value, low, high = (expected[name] for name in ("value", "low", "high"))
     is_measured = n_known is not None or n_random > 0
@@ -139,12 +128,3 @@ def judge_adapting(
         f"No red flags: the domains differ, most labels agree with the {name} ones,"
         " and no class grew at the cost of others."
     )
-
-
-def judge_unadapted(warnings: list[str], same: float, name: str) -> str:
-    """Return the verdict on labels of a method that neither adapts nor expects an accuracy."""
-    if warnings:
-        return "Doubtful: see the warnings. Check some labels by hand."
-    if same < MIN_AGREEMENT:
-        return f"Look closer: many labels differ from the {name} ones. Check some of these by hand."
-    return UNKNOWN_ACCURACY
