@@ -68,12 +68,8 @@ def fit_stack(
 
 def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
     """Return the scores of the combined classifier, with a column for each class."""
-    return score(
-        np.hstack(
-            [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
-        ),
-        upper,
-    )
+    lower = [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
+    return score(np.hstack(lower), upper)
 
 
 LENGTHS = {"words": 1, "phrases": 3}
@@ -125,10 +121,8 @@ class KEMeta(Baseline):
             state[f"{name}_inverse"] = inverse_frequency(_values(bags, state[name]))
         polarity = _polarity(source)
         deviation = polarity.std(axis=0)
-        state["polarity_mean"], state["polarity_scale"] = (
-            polarity.mean(axis=0),
-            np.where(deviation > 0, deviation, 1.0),
-        )
+        state["polarity_mean"] = polarity.mean(axis=0)
+        state["polarity_scale"] = np.where(deviation > 0, deviation, 1.0)
         return state | {"stack": fit_stack(_views(state, source), codes, n_classes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -140,9 +134,8 @@ def _views(state: State, texts: list[str]) -> list[Any]:
     views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
     views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
     for name, bags in _sense_bags(texts).items():
-        views.append(
-            normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr()
-        )
+        weighted = _values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])
+        views.append(normalize(weighted).tocsr())
     return views
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from gramshift.baselines import require
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.english import Word, tag_text
-from gramshift.baselines.word_features import fit_logistic, score
+from gramshift.baselines.word_features import fit_logistic
 from gramshift.errors import InputError
 
 N_COLUMNS = 80_000
@@ -24,21 +24,15 @@ def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
     """Return lemmas and pairs of neighbouring lemmas, without punctuation."""
     found: set[str] = set()
     for sentence in sentences:
-        found.update(
-            _with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))])
-        )
+        lemmas = [word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]
+        found.update(_with_pairs(lemmas))
     return found
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
     """Return the distinct nouns and adjectives of a sentence, and pairs of neighbours."""
-    return _with_pairs(
-        list(
-            dict.fromkeys(
-                word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS
-            )
-        )
-    )
+    compared = (word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS)
+    return _with_pairs(list(dict.fromkeys(compared)))
 
 
 def _with_pairs(lemmas: list[str]) -> list[str]:
@@ -155,10 +149,8 @@ def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
             indices.append(best)
             ends.append(ends[-1] + len(best))
     shape = (len(ends) - 1, n_entries)
-    data, places = (
-        np.concatenate([*values, np.zeros(0)]),
-        np.concatenate([*indices, np.zeros(0, np.intp)]),
-    )
+    data = np.concatenate([*values, np.zeros(0)])
+    places = np.concatenate([*indices, np.zeros(0, np.intp)])
     result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
     result.sort_indices()
     return result
@@ -248,6 +240,3 @@ class SST(Baseline):
             return features
         sums = sum_relatedness(mark(documents, entries), state["shares"])
         return sparse.hstack([features, expand(sums, len(entries), self.n_expand)]).tocsr()
-
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(self._describe(state, texts), state["linear"])
