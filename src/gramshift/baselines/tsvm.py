@@ -6,12 +6,7 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.compiled.tsvm import solve_pairs
-from gramshift.baselines.word_features import (
-    count_words,
-    find_words,
-    inverse_frequency,
-    weigh,
-)
+from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.string_kernel import StringKernel
