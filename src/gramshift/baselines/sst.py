@@ -11,7 +11,7 @@ from scipy import sparse
 from gramshift.baselines import require
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.english import Word, tag_text
-from gramshift.baselines.word_features import fit_logistic
+from gramshift.baselines.word_features import binary, fit_logistic, tabulate
 from gramshift.errors import InputError
 
 N_COLUMNS = 80_000
@@ -39,17 +39,9 @@ def _with_pairs(lemmas: list[str]) -> list[str]:
     return lemmas + [f"{one} {other}" for one, other in pairwise(lemmas)]
 
 
-def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
-    """Return a sparse matrix with 1 where a document has an element; ``places`` are columns."""
-    indices: list[int] = []
-    ends = [0]
-    for elements in documents:
-        indices += sorted({places[element] for element in elements if element in places})
-        ends.append(len(indices))
-    shape = (len(ends) - 1, len(places))
-    return sparse.csr_matrix(
-        (np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape
-    )
+def mark(documents: Iterable[Iterable[str]], columns: Iterable[str]) -> Any:
+    """Return a sparse matrix with 1 where a document has the element of a column."""
+    return tabulate((dict.fromkeys(elements, 1.0) for elements in documents), columns)
 
 
 def count_together(
@@ -72,7 +64,7 @@ def count_together(
         key=lambda e: (-frequency[e], e),
     )
     entries = known[:n_entries]
-    marked = mark(sentences, {element: place for place, element in enumerate(known)})
+    marked = mark(sentences, known)
     parts = [marked] + [marked[codes == code] for code in range(n_classes)]
     counts = sparse.hstack(
         [_without_itself(part[:, : len(entries)].T @ part) for part in parts]
@@ -126,9 +118,7 @@ def sum_relatedness(
     three sparse matrices, so that the large matrix of all tau is never computed. Blocks have a row
     for each of ``at_once`` documents.
     """
-    pattern = shares.copy()
-    pattern.data[:] = 1
-    columns = (marked @ pattern).tocsr()
+    columns = (marked @ binary(shares)).tocsr()
     for first in range(0, marked.shape[0], at_once):
         yield np.asarray(shares @ columns[first : first + at_once].toarray().T).T
 
@@ -234,8 +224,8 @@ class SST(Baseline):
     def _describe(self, state: State, texts: list[str]) -> Any:
         """Return the words of each text and its expansion, as a sparse matrix."""
         documents = [document_elements(tag_text(text)) for text in texts]
-        features = mark(documents, {word: place for place, word in enumerate(state["words"])})
-        entries = {entry: place for place, entry in enumerate(state["entries"])}
+        features = mark(documents, state["words"])
+        entries = state["entries"]
         if not entries:
             return features
         sums = sum_relatedness(mark(documents, entries), state["shares"])

@@ -1,5 +1,6 @@
 """Words of texts, their weights and information, and linear classifiers, for the baselines."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,21 @@ def _find(vectorizer: CountVectorizer, texts: list[str], least: int) -> tuple[li
             f"no word is in {least} of the {len(texts)} documents; this method needs more documents"
         )
     return words[kept].tolist(), counts[:, kept]
+
+
+def tabulate(bags: Iterable[Mapping[str, float]], keys: Iterable[str]) -> Any:
+    """Return a sparse matrix with a row for each bag, and its value of each key in a column."""
+    places = {key: place for place, key in enumerate(keys)}
+    indices: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for bag in bags:
+        cells = sorted((places[key], value) for key, value in bag.items() if key in places)
+        indices += [place for place, _ in cells]
+        values += [value for _, value in cells]
+        ends.append(len(indices))
+    arrays = (np.array(values), np.array(indices, np.intp), np.array(ends, np.intp))
+    return sparse.csr_matrix(arrays, shape=(len(ends) - 1, len(places)), dtype=np.float64)
 
 
 def binary(counts: Any) -> Any:
