@@ -155,10 +155,7 @@ _ROWS = (
         "four settings only",
     ),
     Method(
-        "tradaboost",
-        "TrAdaBoost (pseudo-labels)",
-        "TrAdaBoost",
-        "Dai, Yang, Xue and Yu, ICML 2007",
+        "tradaboost", "TrAdaBoost (pseudo-labels)", "TrAdaBoost", "Dai, Yang, Xue and Yu, ICML 2007"
     ),
     Method(
         "tr-tradaboost",
@@ -170,11 +167,7 @@ _ROWS = (
         "parameters unknown",
     ),
     Method(
-        "scl",
-        "SCL",
-        "SCL",
-        "Blitzer, McDonald and Pereira, EMNLP 2006",
-        {"pivots": "frequency"},
+        "scl", "SCL", "SCL", "Blitzer, McDonald and Pereira, EMNLP 2006", {"pivots": "frequency"}
     ),
     Method(
         "scl-mi",

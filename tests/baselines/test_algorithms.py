@@ -412,7 +412,7 @@ def test_tradaboost_is_the_algorithm_line_by_line(rounds):
         )
         right = np.prod([beta**-0.5 for beta in betas])
         by_hand.append(int(left >= right))
-    votes = ((new @ state["coefficients"] + state["intercepts"] > 0) - 0.5) @ state["votes"]
+    votes = ((words.score(new, state["linear"]) > 0) - 0.5) @ state["votes"]
     assert (votes >= -1e-12).astype(int).tolist() == by_hand
 
 

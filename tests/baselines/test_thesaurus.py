@@ -130,7 +130,7 @@ def test_expansion_has_one_over_the_rank():
 
 
 def test_marks():
-    marked = mark([["b", "x", "b"], [], ["a", "b"]], {"a": 0, "b": 1})
+    marked = mark([["b", "x", "b"], [], ["a", "b"]], ["a", "b"])
     assert marked.toarray().tolist() == [[0, 1], [0, 0], [1, 1]]
 
 

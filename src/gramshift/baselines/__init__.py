@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from gramshift.baselines.tradaboost import TrAdaBoost as TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM as TransductiveSVM
 
-CLASSES = {  # the module of each class
-    "SFA": "gramshift.baselines.projecting",
-    "CORAL": "gramshift.baselines.coral",
-    "TrAdaBoost": "gramshift.baselines.tradaboost",
-    "TopicTrAdaBoost": "gramshift.baselines.tradaboost",
-    "SST": "gramshift.baselines.sst",
-    "KEMeta": "gramshift.baselines.kemeta",
-    "SCL": "gramshift.baselines.projecting",
-    "DCI": "gramshift.baselines.dci",
-    "TransductiveSVM": "gramshift.baselines.tsvm",
-    "KernelDiscriminant": "gramshift.baselines.discriminant",
-    "TfidfLogistic": "gramshift.baselines.tfidf",
-    "TfidfCharacters": "gramshift.baselines.tfidf",
-    "NBSVM": "gramshift.baselines.tfidf",
-    "MSDA": "gramshift.baselines.msda",
-    "SelfTraining": "gramshift.baselines.tfidf",
-    "BalancedSelfTraining": "gramshift.baselines.tfidf",
+_MODULES = {
+    "coral": ["CORAL"],
+    "dci": ["DCI"],
+    "discriminant": ["KernelDiscriminant"],
+    "kemeta": ["KEMeta"],
+    "msda": ["MSDA"],
+    "projecting": ["SCL", "SFA"],
+    "sst": ["SST"],
+    "tfidf": [
+        *("BalancedSelfTraining", "NBSVM", "SelfTraining"),
+        *("TfidfCharacters", "TfidfLogistic"),
+    ],
+    "tradaboost": ["TopicTrAdaBoost", "TrAdaBoost"],
+    "tsvm": ["TransductiveSVM"],
 }
-
+CLASSES = {
+    name: f"gramshift.baselines.{module}" for module, names in _MODULES.items() for name in names
+}
+"""The module of each class."""
 EXTRA = "baselines"  # has the packages that baselines need
 INSTALL = f"pip install 'gramshift[{EXTRA}]'"
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
+from gramshift.baselines.word_features import score
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.pseudo_labels import choose_classes
@@ -29,7 +30,9 @@ N_FOLDS = 3  # of the calibration
 class Baseline(ClassifierMixin, BaseEstimator, ABC):
     """A classifier to compare with, used like our own: ``fit(X, y, target=...)``.
 
-    A subclass trains in ``_learn`` and scores texts in ``_score_texts``. Baselines cannot be saved.
+    A subclass trains in ``_learn``. Unless it has a ``_score_texts`` of its own, the state has the
+    model "linear", which scores the features of texts that ``_describe`` returns. Baselines cannot
+    be saved.
 
     As for our own classifier, ``labeled_iter_`` is 0 for source and -1 for target documents, and
     ``history_`` has one round.
@@ -45,9 +48,13 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         """Train, and return the state that scoring needs; ``codes`` are the source's classes."""
 
-    @abstractmethod
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        """Return the features of texts, with a row for each text."""
+        raise NotImplementedError
+
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         """Return the scores of texts, with a column for each class."""
+        return score(self._describe(state, texts), state["linear"])
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, judged by the type of its default."""
@@ -65,16 +72,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         self._check_parameters()
         begun = time.perf_counter()
         given = gather(X, y, target, read=as_documents)
-        source = [
-            text
-            for text, is_source in zip(given.documents, given.is_source, strict=True)
-            if is_source
-        ]
-        unlabelled = [
-            text
-            for text, is_source in zip(given.documents, given.is_source, strict=True)
-            if not is_source
-        ]
+        source, unlabelled = (
+            [given.documents[row] for row in np.flatnonzero(is_chosen)]
+            for is_chosen in (given.is_source, ~given.is_source)
+        )
         classes, codes = encode_labels([label for label in given.labels if not is_missing(label)])
         self._check_task(len(classes), len(unlabelled))
         self._train(classes, source, codes, unlabelled)
@@ -89,7 +90,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels of documents, without fitting again."""
-        scores = self._score(X)
+        scores = self._score(X)  # raises the error of an unfitted classifier
         labels: NDArray[Any] = self.classes_[choose_classes(scores)]
         return labels
 
@@ -120,13 +121,11 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     def _train(
         self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]
     ) -> None:
-        state = self._learn(source, codes, target, len(classes))
-        self._state, self._training = state, (source, codes, target)
+        self._state = self._learn(source, codes, target, len(classes))
+        self._training = source, codes, target
         self._steepness: float | None = None
         self.classes_ = classes
-        self.transduction_score_ = (
-            self._score_texts(state, target) if target else np.zeros((0, len(classes)))
-        )
+        self.transduction_score_ = self._score(target)
         self.transduction_: NDArray[Any] = classes[choose_classes(self.transduction_score_)]
 
     def _score(self, X: Any) -> Floats:
@@ -142,12 +141,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
             n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
             scores = np.zeros((len(source), len(self.classes_)))
             if n_folds > 1:
-                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
-                    source, codes
-                ):
-                    state = self._learn(
-                        [source[i] for i in kept], codes[kept], target, len(self.classes_)
-                    )
+                folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+                for kept, held in folds.split(source, codes):
+                    texts = [source[i] for i in kept]
+                    state = self._learn(texts, codes[kept], target, len(self.classes_))
                     scores[held] = self._score_texts(state, [source[i] for i in held])
             self._steepness = fit_steepness(scores, codes)
         return self._steepness
@@ -170,20 +167,16 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 def check_value(name: str, value: Any, default: Any, largest: float) -> None:
     """Raise an error unless a value is of the kind of its default: flag, count or number."""
     is_flag = isinstance(value, (bool, np.bool_))
-    if isinstance(default, bool) and not is_flag:
-        raise InputError(f"{name}={value!r}: give True or False")
-    is_count, is_number = (
-        isinstance(default, int) and not isinstance(default, bool),
-        isinstance(default, float),
-    )
-    least = min(default, 1) if is_count else 0
-    if is_count and (not isinstance(value, Integral) or is_flag or value < least):
-        raise InputError(f"{name}={value!r}: give a whole number from {least} on")
-    if is_number and (
-        not isinstance(value, Real)
-        or is_flag
-        or not 0 < float(value) <= largest
-        or math.isinf(value)
-    ):
-        allowed = "above 0" + ("" if math.isinf(largest) else f", up to {largest:g}")
-        raise InputError(f"{name}={value!r}: give a number {allowed}")
+    is_allowed, advice = True, ""
+    if isinstance(default, bool):
+        is_allowed, advice = is_flag, "True or False"
+    elif isinstance(default, int):
+        least = min(default, 1)
+        is_allowed = isinstance(value, Integral) and not is_flag and int(value) >= least
+        advice = f"a whole number from {least} on"
+    elif isinstance(default, float):
+        is_number = isinstance(value, Real) and not is_flag
+        is_allowed = is_number and 0 < float(value) <= largest and not math.isinf(value)
+        advice = "a number above 0" + ("" if math.isinf(largest) else f", up to {largest:g}")
+    if not is_allowed:
+        raise InputError(f"{name}={value!r}: give {advice}")

@@ -1,5 +1,7 @@
 """Correlation alignment: source features get the covariance of the target features."""
 
+from typing import Any
+
 import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
@@ -11,7 +13,6 @@ from gramshift.baselines.word_features import (
     inverse_frequency,
     largest,
     mutual_information,
-    score,
     weigh,
 )
 
@@ -53,19 +54,14 @@ class CORAL(Baseline):
         words = [words[i] for i in chosen]
         inverse = inverse_frequency(counts[:, chosen])
         features = weigh(counts[:, chosen], inverse).toarray()
+        state: State = {"words": words, "inverse": inverse}
         if self.adapt:
-            features = recolour(
-                features, weigh(count_words(target, words), inverse).toarray(), self.regularization
-            )
-        return {
-            "words": words,
-            "inverse": inverse,
-            "linear": fit_machine(features, codes, C=self.C),
-        }
+            theirs = self._describe(state, target).toarray()
+            features = recolour(features, theirs, self.regularization)
+        return state | {"linear": fit_machine(features, codes, C=self.C)}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = weigh(count_words(texts, state["words"]), state["inverse"])
-        return score(features, state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        return weigh(count_words(texts, state["words"]), state["inverse"])
 
 
 def recolour(source: Floats, target: Floats, regularization: float) -> Floats:

@@ -19,9 +19,8 @@ from gramshift.baselines.word_features import (
     find_words,
     fit_machine,
     inverse_frequency,
-    largest,
+    most_worth,
     mutual_information,
-    score,
     weigh,
 )
 
@@ -69,9 +68,8 @@ class DCI(Baseline):
             return _keep(words, inverse, known) | {
                 "linear": fit_chosen(features[:, known], codes, PENALTIES[False])
             }
-        pivots = choose_pivots(
-            binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both
-        )
+        present = (binary(ours), binary(theirs))
+        pivots = choose_pivots(*present, codes, self.n_pivots, self.least_in_both)
         inverse = inverse_frequency(theirs)
         seen = weigh(theirs, inverse)
         profiles, new = (describe_words(part, pivots) for part in (features, seen))
@@ -86,13 +84,12 @@ class DCI(Baseline):
         }
         return state | {"linear": fit_chosen(standardize(features), codes, PENALTIES[True])}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features: Any = weigh(count_words(texts, state["words"]), state["inverse"])
-        if "profiles" in state:
-            features = standardize(
-                normalize(features @ state["profiles"]), state["means"], state["deviations"]
-            )
-        return score(features, state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        features = weigh(count_words(texts, state["words"]), state["inverse"])
+        if "profiles" not in state:
+            return features
+        rows = normalize(features @ state["profiles"])
+        return standardize(rows, state["means"], state["deviations"])
 
 
 def _keep(words: list[str], inverse: Floats, known: NDArray[np.bool_]) -> State:
@@ -111,15 +108,11 @@ def without_rare(counts: Any) -> Any:
 
 def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: int) -> Codes:
     """Return the words with the largest mutual information times similarity of frequencies."""
-    frequencies = [document_frequency(part) for part in (source, target)]
-    shares = [
-        frequency / part.shape[0]
-        for frequency, part in zip(frequencies, (source, target), strict=True)
-    ]
+    ours, theirs = document_frequency(source), document_frequency(target)
+    shares = (ours / source.shape[0], theirs / target.shape[0])
     alike = np.minimum(*shares) / np.maximum(np.maximum(*shares), 1e-300)
-    frequent = np.minimum(*frequencies) >= min(least, np.minimum(*frequencies).max())
-    worth = np.where(frequent, mutual_information(source, codes) * alike, -np.inf)
-    return largest(worth, min(n_pivots, int(frequent.sum())))
+    worth = mutual_information(source, codes) * alike
+    return most_worth(worth, np.minimum(ours, theirs), least, n_pivots)
 
 
 def describe_words(weighted: Any, pivots: Codes) -> Floats:

@@ -25,16 +25,8 @@ N_TEXTS = 1 << 15  # cached texts: all settings of a table share their documents
 N_STATES = 5  # of the beam search, as in HanTa
 START_STATE = (0, 1)  # of HanTa, before the first word
 END_TAG = 2
-PART_OF_TAG = {
-    "NN": "n",
-    "AJ": "a",
-    "AV": "r",
-    "VV": "v",
-    "VB": "v",
-    "VD": "v",
-    "VH": "v",
-    "NP": "p",
-}
+PART_OF_TAG = {"NN": "n", "AJ": "a", "AV": "r", "NP": "p"}
+PART_OF_TAG |= dict.fromkeys(("VV", "VB", "VD", "VH"), "v")
 """Noun, adjective, adverb, verb (WordNet's letters) and proper name, by prefix of the tag."""
 
 
@@ -173,9 +165,8 @@ class WordNet:
 
     def senses(self, lemma: str, part: str) -> list[str]:
         """Return keys of a word's senses, the most frequent first."""
-        line = self._index.get(part, {}).get(
-            lemma.encode("utf-8", "surrogatepass")  # lone surrogates are in no word
-        )
+        word = lemma.encode("utf-8", "surrogatepass")  # lone surrogates are in no word
+        line = self._index.get(part, {}).get(word)
         if line is None:
             return []
         fields = line.split()
@@ -194,9 +185,7 @@ class WordNet:
         if key not in self._signatures:
             synset = self.synset(key)
             words = GLOSS_WORD.findall(synset.gloss.lower())
-            self._signatures[key] = frozenset(words) | frozenset(
-                lemma.lower() for lemma in synset.lemmas
-            )
+            self._signatures[key] = frozenset([*words, *map(str.lower, synset.lemmas)])
         return self._signatures[key]
 
 
@@ -221,10 +210,8 @@ def _read_data(folder: Path, name: str) -> bytes:
     whole = folder / f"data.{name}"
     if whole.exists():
         return whole.read_bytes() + b"\n"
-    parts = [
-        (folder / f"data.{name}{number}").read_bytes().removesuffix(b"\n") for number in (1, 2)
-    ]
-    return b"\n".join([*parts, b""])
+    parts = [(folder / f"data.{name}{number}").read_bytes() for number in (1, 2)]
+    return b"".join(part.removesuffix(b"\n") + b"\n" for part in parts)
 
 
 def _parse(part: str, line: str) -> Synset:
@@ -245,18 +232,8 @@ def _parse(part: str, line: str) -> Synset:
 Floats = NDArray[np.float64]
 NEGATION_SPAN = 3  # words that a negation reverses
 NEGATIONS = {
-    "not",
-    "never",
-    "no",
-    "nothing",
-    "nobody",
-    "none",
-    "neither",
-    "nor",
-    "without",
-    "hardly",
-    "barely",
-    "cannot",
+    *("not", "never", "no", "nothing", "nobody", "none", "neither", "nor", "without"),
+    *("hardly", "barely", "cannot"),
 }
 SUMMED_PARTS = "narv"
 
@@ -286,9 +263,8 @@ def read_lexicon(path: Path) -> Lexicon:
         part, _, place = entry.get("wordnet_id", "").partition("-")
         if place.isdigit():
             senses[f"{part}-{place.zfill(8)}"].append(polarity)
-    return Lexicon(
-        {key: fmean(v) for key, v in words.items()}, {key: fmean(v) for key, v in senses.items()}
-    )
+    tables = (words, senses)
+    return Lexicon(*({key: fmean(values) for key, values in one.items()} for one in tables))
 
 
 @cache
@@ -313,16 +289,13 @@ def describe_polarity(
 ) -> list[float]:
     """Return a summary of polarities over all words and over each part of speech."""
     words = [word for sentence in sentences for word in sentence]
-    values = [
-        value
-        for pair in zip(sentences, senses, strict=True)
-        for value in polarities(*pair, lexicon)
-    ]
+    values: list[float] = []
+    for pair in zip(sentences, senses, strict=True):
+        values += polarities(*pair, lexicon)
     result = _summary(values)
     for part in SUMMED_PARTS:
-        result += _summary(
-            [value for word, value in zip(words, values, strict=True) if word.part == part]
-        )
+        pairs = zip(words, values, strict=True)
+        result += _summary([value for word, value in pairs if word.part == part])
     return result
 
 

@@ -26,6 +26,7 @@ from gramshift.baselines.word_features import (
     fit_logistic,
     inverse_frequency,
     score,
+    tabulate,
     weigh,
 )
 from gramshift.learn.calibrate import softmax
@@ -68,12 +69,8 @@ def fit_stack(
 
 def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
     """Return the scores of the combined classifier, with a column for each class."""
-    return score(
-        np.hstack(
-            [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
-        ),
-        upper,
-    )
+    lower = [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
+    return score(np.hstack(lower), upper)
 
 
 LENGTHS = {"words": 1, "phrases": 3}
@@ -122,13 +119,11 @@ class KEMeta(Baseline):
             state[f"{name}_inverse"] = inverse_frequency(counts)
         for name, bags in _sense_bags(source).items():
             state[name] = sorted(set().union(*bags))
-            state[f"{name}_inverse"] = inverse_frequency(_values(bags, state[name]))
+            state[f"{name}_inverse"] = inverse_frequency(tabulate(bags, state[name]))
         polarity = _polarity(source)
         deviation = polarity.std(axis=0)
-        state["polarity_mean"], state["polarity_scale"] = (
-            polarity.mean(axis=0),
-            np.where(deviation > 0, deviation, 1.0),
-        )
+        state["polarity_mean"] = polarity.mean(axis=0)
+        state["polarity_scale"] = np.where(deviation > 0, deviation, 1.0)
         return state | {"stack": fit_stack(_views(state, source), codes, n_classes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -140,9 +135,8 @@ def _views(state: State, texts: list[str]) -> list[Any]:
     views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
     views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
     for name, bags in _sense_bags(texts).items():
-        views.append(
-            normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr()
-        )
+        weighted = tabulate(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])
+        views.append(normalize(weighted).tocsr())
     return views
 
 
@@ -166,15 +160,3 @@ def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
         "senses": [dict.fromkeys(senses, 1.0) for senses in found],
         "expanded": [expand_senses(senses, wordnet) for senses in found],
     }
-
-
-def _values(bags: list[Bag], keys: list[str]) -> Any:
-    """Return a sparse matrix with a row for each bag and a column for each key."""
-    places = {key: place for place, key in enumerate(keys)}
-    rows = [
-        sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags
-    ]
-    ends = np.cumsum([0, *map(len, rows)])
-    indices = np.array([place for row in rows for place, _ in row], np.intp)
-    data = np.array([value for row in rows for _, value in row], np.float64)
-    return sparse.csr_matrix((data, indices, ends), shape=(len(bags), len(keys)))

@@ -14,7 +14,6 @@ from gramshift.baselines.word_features import (
     find_words,
     fit_machine,
     largest,
-    score,
 )
 
 MIN_DOCUMENTS = 2  # that contain a word
@@ -61,9 +60,8 @@ class MSDA(Baseline):
         self.adapt = adapt
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(
-            source + target, longest=1, least=min(MIN_DOCUMENTS, len(source))
-        )
+        least = min(MIN_DOCUMENTS, len(source))
+        words, counts = find_words(source + target, longest=1, least=least)
         chosen = largest(document_frequency(counts).astype(float), self.n_words)
         present = binary(counts[:, chosen])
         hidden = present
@@ -76,11 +74,11 @@ class MSDA(Baseline):
         linear = fit_machine(side_by_side(parts), codes, C=self.C)
         return {"words": [words[i] for i in chosen], "layers": layers, "linear": linear}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+    def _describe(self, state: State, texts: list[str]) -> Any:
         parts: list[Any] = [binary(count_words(texts, state["words"]))]
         for weights in state["layers"]:
             parts.append(restore(parts[-1], weights))
-        return score(side_by_side(parts), state["linear"])
+        return side_by_side(parts)
 
 
 def denoise(rows: Any, noise: float) -> Floats:

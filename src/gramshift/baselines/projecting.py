@@ -10,13 +10,12 @@ from scipy.sparse.linalg import svds
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.word_features import (
     binary,
+    count_in_both,
     count_words,
-    document_frequency,
     find_words,
     fit_logistic,
-    largest,
+    most_worth,
     mutual_information,
-    score,
 )
 from gramshift.errors import InputError
 
@@ -43,9 +42,8 @@ class Projected(Baseline):
         linear = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
         return {"words": words, "projection": projection, "linear": linear}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = join(binary(count_words(texts, state["words"])), state["projection"])
-        return score(features, state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        return join(binary(count_words(texts, state["words"])), state["projection"])
 
 
 def leading(matrix: Any, n: int) -> Floats:
@@ -53,9 +51,8 @@ def leading(matrix: Any, n: int) -> Floats:
     if n >= min(matrix.shape):
         left, values, _ = np.linalg.svd(matrix.toarray(), full_matrices=False)
     else:
-        left, values, _ = svds(
-            matrix, k=n, v0=np.ones(min(matrix.shape)), return_singular_vectors="u"
-        )
+        start = np.ones(min(matrix.shape))
+        left, values, _ = svds(matrix, k=n, v0=start, return_singular_vectors="u")
     left = left[:, np.argsort(-values, kind="stable")[:n]]
     return left * upright(left)
 
@@ -68,9 +65,8 @@ def upright(vectors: Floats) -> Floats:
 
 def rescale(features: Any, projection: Floats, gamma: float) -> Floats:
     """Scale a projection so that documents have gamma times their mean length after it."""
-    return projection * (
-        gamma * mean_length(features) / max(mean_length(features @ projection), 1e-12)
-    )
+    projected = max(mean_length(features @ projection), 1e-12)
+    return projection * (gamma * mean_length(features) / projected)
 
 
 def mean_length(features: Any) -> float:
@@ -126,22 +122,15 @@ class SFA(Projected):
         self.adapt = adapt
 
     def _project(self, present: Any, codes: Codes) -> Floats:
-        return align(
-            present,
-            choose_bridge(present, len(codes), self.n_bridge, self.least_in_both),
-            self.n_clusters,
-        )
+        bridge = choose_bridge(present, len(codes), self.n_bridge, self.least_in_both)
+        return align(present, bridge, self.n_clusters)
 
 
 def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Codes:
     """Return the words with the least information on the domain among those frequent in both."""
-    both = np.minimum(
-        document_frequency(present[:n_source]), document_frequency(present[n_source:])
-    )
-    domain = np.arange(present.shape[0]) >= n_source
-    told = mutual_information(present, domain.astype(np.intp), absence=False)
-    frequent = both >= min(least, both.max())
-    return largest(np.where(frequent, -told, -np.inf), min(n_bridge, int(frequent.sum())))
+    is_target = np.arange(present.shape[0]) >= n_source
+    information = mutual_information(present, is_target.astype(np.intp), absence=False)
+    return most_worth(-information, count_in_both(present, n_source), least, n_bridge)
 
 
 def align(present: Any, bridge: Codes, n_clusters: int) -> Floats:
@@ -236,14 +225,9 @@ def choose_pivots(
     present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int
 ) -> Codes:
     """Return words frequent in both domains: the most frequent or most informative ones."""
-    both = np.minimum(
-        document_frequency(present[:n_source]), document_frequency(present[n_source:])
-    )
+    both = count_in_both(present, n_source)
     worth = both.astype(float) if codes is None else mutual_information(present[:n_source], codes)
-    frequent = both >= min(least, both.max())
-    return largest(
-        np.where(frequent, worth, -np.inf), min(n_pivots, int(frequent.sum()), present.shape[1] - 1)
-    )
+    return most_worth(worth, both, least, min(n_pivots, present.shape[1] - 1))
 
 
 def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
@@ -259,9 +243,8 @@ def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
     gram = (features @ features.T).toarray()
     by_document = predict_pivots(gram, signs)  # word weights are features.T @ these
     values, vectors = np.linalg.eigh(by_document.T @ gram @ by_document)
-    main = np.argsort(-values, kind="stable")[
-        : min(n_directions, int(np.sum(values > 1e-9 * max(values.max(), 1e-300))))
-    ]
+    n_positive = int(np.sum(values > 1e-9 * max(values.max(), 1e-300)))
+    main = np.argsort(-values, kind="stable")[: min(n_directions, n_positive)]
     directions = features.T @ (by_document @ vectors[:, main] / np.sqrt(values[main]))
     result = np.zeros((present.shape[1], len(main)))
     result[others] = directions * upright(directions)
@@ -287,10 +270,8 @@ def predict_pivots(
         predicted = gram @ ahead
         behind = np.maximum(1 - signs * predicted, 0)
         short = np.minimum(behind, 2)  # beyond 2 the loss is a straight line
-        now = (
-            float(np.mean(short * (2 * behind - short)))
-            + penalty / 2 * float(np.sum(ahead * predicted)) / signs.shape[1]
-        )
+        squares = float(np.sum(ahead * predicted)) / signs.shape[1]
+        now = float(np.mean(short * (2 * behind - short))) + penalty / 2 * squares
         if abs(before - now) <= tolerance * now:
             break
         new = ahead - linalg.cho_solve(bound, penalty * ahead - 2 * short * signs / n)

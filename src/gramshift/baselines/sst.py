@@ -11,7 +11,7 @@ from scipy import sparse
 from gramshift.baselines import require
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.english import Word, tag_text
-from gramshift.baselines.word_features import fit_logistic, score
+from gramshift.baselines.word_features import binary, fit_logistic, tabulate
 from gramshift.errors import InputError
 
 N_COLUMNS = 80_000
@@ -24,38 +24,24 @@ def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
     """Return lemmas and pairs of neighbouring lemmas, without punctuation."""
     found: set[str] = set()
     for sentence in sentences:
-        found.update(
-            _with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))])
-        )
+        lemmas = [word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]
+        found.update(_with_pairs(lemmas))
     return found
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
     """Return the distinct nouns and adjectives of a sentence, and pairs of neighbours."""
-    return _with_pairs(
-        list(
-            dict.fromkeys(
-                word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS
-            )
-        )
-    )
+    compared = (word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS)
+    return _with_pairs(list(dict.fromkeys(compared)))
 
 
 def _with_pairs(lemmas: list[str]) -> list[str]:
     return lemmas + [f"{one} {other}" for one, other in pairwise(lemmas)]
 
 
-def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
-    """Return a sparse matrix with 1 where a document has an element; ``places`` are columns."""
-    indices: list[int] = []
-    ends = [0]
-    for elements in documents:
-        indices += sorted({places[element] for element in elements if element in places})
-        ends.append(len(indices))
-    shape = (len(ends) - 1, len(places))
-    return sparse.csr_matrix(
-        (np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape
-    )
+def mark(documents: Iterable[Iterable[str]], columns: Iterable[str]) -> Any:
+    """Return a sparse matrix with 1 where a document has the element of a column."""
+    return tabulate((dict.fromkeys(elements, 1.0) for elements in documents), columns)
 
 
 def count_together(
@@ -78,7 +64,7 @@ def count_together(
         key=lambda e: (-frequency[e], e),
     )
     entries = known[:n_entries]
-    marked = mark(sentences, {element: place for place, element in enumerate(known)})
+    marked = mark(sentences, known)
     parts = [marked] + [marked[codes == code] for code in range(n_classes)]
     counts = sparse.hstack(
         [_without_itself(part[:, : len(entries)].T @ part) for part in parts]
@@ -132,9 +118,7 @@ def sum_relatedness(
     three sparse matrices, so that the large matrix of all tau is never computed. Blocks have a row
     for each of ``at_once`` documents.
     """
-    pattern = shares.copy()
-    pattern.data[:] = 1
-    columns = (marked @ pattern).tocsr()
+    columns = (marked @ binary(shares)).tocsr()
     for first in range(0, marked.shape[0], at_once):
         yield np.asarray(shares @ columns[first : first + at_once].toarray().T).T
 
@@ -155,10 +139,8 @@ def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
             indices.append(best)
             ends.append(ends[-1] + len(best))
     shape = (len(ends) - 1, n_entries)
-    data, places = (
-        np.concatenate([*values, np.zeros(0)]),
-        np.concatenate([*indices, np.zeros(0, np.intp)]),
-    )
+    data = np.concatenate([*values, np.zeros(0)])
+    places = np.concatenate([*indices, np.zeros(0, np.intp)])
     result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
     result.sort_indices()
     return result
@@ -242,12 +224,9 @@ class SST(Baseline):
     def _describe(self, state: State, texts: list[str]) -> Any:
         """Return the words of each text and its expansion, as a sparse matrix."""
         documents = [document_elements(tag_text(text)) for text in texts]
-        features = mark(documents, {word: place for place, word in enumerate(state["words"])})
-        entries = {entry: place for place, entry in enumerate(state["entries"])}
+        features = mark(documents, state["words"])
+        entries = state["entries"]
         if not entries:
             return features
         sums = sum_relatedness(mark(documents, entries), state["shares"])
         return sparse.hstack([features, expand(sums, len(entries), self.n_expand)]).tocsr()
-
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(self._describe(state, texts), state["linear"])

@@ -56,15 +56,11 @@ class TfidfLogistic(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)
         inverse = inverse_frequency(counts)
-        return {
-            "words": words,
-            "inverse": inverse,
-            "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C),
-        }
+        linear = fit_logistic(weigh(counts, inverse), codes, C=self.C)
+        return {"words": words, "inverse": inverse, "linear": linear}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = weigh(count_words(texts, state["words"]), state["inverse"])
-        return score(features, state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        return weigh(count_words(texts, state["words"]), state["inverse"])
 
 
 class TfidfCharacters(Baseline):
@@ -97,17 +93,12 @@ class TfidfCharacters(Baseline):
             ngrams = [ngrams[i] for i in np.flatnonzero(shared)]
             counts = counts[:, shared]
         inverse = inverse_frequency(counts)
-        return {
-            "ngrams": ngrams,
-            "inverse": inverse,
-            "linear": fit_machine(weigh(counts, inverse), codes, C=self.C),
-        }
+        linear = fit_machine(weigh(counts, inverse), codes, C=self.C)
+        return {"ngrams": ngrams, "inverse": inverse, "linear": linear}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = weigh(
-            count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"]
-        )
-        return score(features, state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        counts = count_characters(texts, state["ngrams"], self.ngram_range)
+        return weigh(counts, state["inverse"])
 
 
 class SelfTraining(TfidfLogistic):
@@ -178,9 +169,8 @@ class BalancedSelfTraining(SelfTraining):
         linear = self._train_once(features, codes)
         for step in range(1, self.n_steps + 1):
             n_joining = round(step / self.n_steps * (features.shape[0] - n))
-            rows, found = choose_by_shares(
-                softmax(score(features[n:], linear), 1.0), n_joining, shares
-            )
+            probabilities = softmax(score(features[n:], linear), 1.0)
+            rows, found = choose_by_shares(probabilities, n_joining, shares)
             learnt = np.concatenate([np.arange(n), n + rows])
             linear = fit_logistic(features[learnt], np.concatenate([codes, found]), C=self.C)
         return linear
@@ -225,8 +215,8 @@ class NBSVM(Baseline):
             linear = np.column_stack([own for own, _ in each]), np.array([at for _, at in each])
         return {"words": words, "linear": linear}
 
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(binary(count_words(texts, state["words"])), state["linear"])
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        return binary(count_words(texts, state["words"]))
 
     def _fit_one(self, present: Any, is_class: NDArray[np.bool_]) -> tuple[Floats, float]:
         """Return word weights and intercept for one class against all others."""

@@ -27,11 +27,9 @@ def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
 def share_topics(counts: Any, topics: Floats) -> Floats:
     """Return the share of each topic in each document, for topics found before."""
     model = LatentDirichletAllocation(len(topics))
-    model.components_, model.doc_topic_prior_, model.n_features_in_ = (
-        topics,
-        1 / len(topics),
-        topics.shape[1],
-    )
+    model.components_ = topics
+    model.doc_topic_prior_ = 1 / len(topics)
+    model.n_features_in_ = topics.shape[1]
     model.exp_dirichlet_component_ = np.exp(psi(topics) - psi(topics.sum(axis=1, keepdims=True)))
     shares: Floats = model.transform(counts)
     return shares
@@ -85,9 +83,8 @@ class TrAdaBoost(Baseline):
             documents = target.documents if isinstance(target, Target) else target
             if documents is None:
                 raise InputError("target_labels are those of the documents in target=; give both")
-            self._given = as_labels(
-                target_labels, n_documents=len(as_documents(documents, name="target"))
-            )
+            n_documents = len(as_documents(documents, name="target"))
+            self._given = as_labels(target_labels, n_documents=n_documents)
             if all(map(is_missing, self._given)):
                 raise InputError(
                     "target_labels has gaps only; leave it out to learn from pseudo-labels"
@@ -95,59 +92,47 @@ class TrAdaBoost(Baseline):
         return super().fit(X, y, target=target)
 
     def _train(self, classes: Any, source: list[str], codes: Codes, target: list[str]) -> None:
-        given = (
-            [None] * len(target)
-            if self._given is None
-            else [None] * (len(target) - len(self._given)) + self._given
-        )
         names = classes.tolist()
-        strange = next(
-            (label for label in given if not is_missing(label) and label not in names), None
-        )
-        if strange is not None:
-            raise InputError(
-                f"target_labels has {strange!r}, which y does not have; it has {names}"
-            )
-        self._codes = np.array(
-            [-1 if is_missing(label) else names.index(label) for label in given], np.intp
-        )
+        self._codes = np.full(len(target), -1)
+        given = self._given or []
+        for row, label in enumerate(given, start=len(target) - len(given)):
+            if is_missing(label):
+                continue
+            if label not in names:
+                raise InputError(
+                    f"target_labels has {label!r}, which y does not have; it has {names}"
+                )
+            self._codes[row] = names.index(label)
         self.scored_ = self._codes < 0
         super()._train(classes, source, codes, target)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         state = self._learn_features(source, target)
-        features = self._features(state, source)
+        features = self._describe(state, source)
         first = fit_logistic(features, codes, C=self.C)
         if not self.adapt:
-            return state | {
-                "coefficients": first[0][:, 1:],
-                "intercepts": first[1][1:],
-                "votes": np.zeros(0),
-            }
-        theirs = self._features(state, target)
+            return state | {"linear": first}
+        theirs = self._describe(state, target)
         known = self._codes
         if self._given is None:
             known = surest_by_share(score(theirs, first)[:, 1], codes, self.pseudo_labelled)
         chosen = np.flatnonzero(known >= 0)
         together = sparse.vstack([features, theirs[chosen]], format="csr")
-        return state | boost(
-            together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C
-        )
+        labels = np.concatenate([codes, known[chosen]])
+        return state | boost(together, labels, len(source), self.n_rounds, self.C)
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
-        if len(state["votes"]):
-            second = ((guesses > 0) - 0.5) @ state["votes"]
-            # a tie is the second class
-            second = np.where(second == 0, np.finfo(float).tiny, second)
-        else:
-            second = guesses[:, 0]
+        guesses = super()._score_texts(state, texts)
+        if "votes" not in state:
+            return guesses
+        second = ((guesses > 0) - 0.5) @ state["votes"]
+        second = np.where(second == 0, np.finfo(float).tiny, second)  # a tie is the second class
         return np.column_stack([-second, second])
 
     def _learn_features(self, source: list[str], target: list[str]) -> State:
         return {"words": find_words(source + target, longest=1)[0]}
 
-    def _features(self, state: State, texts: list[str]) -> Any:
+    def _describe(self, state: State, texts: list[str]) -> Any:
         return binary(count_words(texts, state["words"]))
 
 
@@ -189,11 +174,10 @@ class TopicTrAdaBoost(TrAdaBoost):
         topics = fit_topics(counts[:, kept], self.n_topics, self.random_state)
         return state | {"topic_words": [words[i] for i in kept], "topics": topics}
 
-    def _features(self, state: State, texts: list[str]) -> Any:
+    def _describe(self, state: State, texts: list[str]) -> Any:
         shares = share_topics(count_words(texts, state["topic_words"]), state["topics"])
-        return sparse.hstack(
-            [super()._features(state, texts), sparse.csr_matrix(shares)], format="csr"
-        )
+        words = super()._describe(state, texts)
+        return sparse.hstack([words, sparse.csr_matrix(shares)], format="csr")
 
 
 def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
@@ -232,8 +216,5 @@ def boost(features: Any, codes: Codes, n_source: int, n_rounds: int, C: float) -
         weights[n_source:] *= ratio ** -wrong[n_source:].astype(float)
         kept.append((coefficients[:, 1], float(intercepts[1]), -float(np.log(ratio))))
     half = kept[max(-(-n_rounds // 2) - 1, 0) :]  # from round ceil(N / 2), counted from 1
-    return {
-        "coefficients": np.column_stack([one[0] for one in half]),
-        "intercepts": np.array([one[1] for one in half]),
-        "votes": np.array([one[2] for one in half]),
-    }
+    words, thresholds, votes = zip(*half, strict=True)
+    return {"linear": (np.column_stack(words), np.array(thresholds)), "votes": np.array(votes)}

@@ -6,13 +6,7 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.compiled.tsvm import solve_pairs
-from gramshift.baselines.word_features import (
-    count_words,
-    find_words,
-    inverse_frequency,
-    score,
-    weigh,
-)
+from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.string_kernel import StringKernel
@@ -91,29 +85,21 @@ class TransductiveSVM(Baseline):
         else:
             weights, threshold = Machine(gram).solve(signs, np.full(len(signs), float(self.C)))
             assigned = np.zeros(0)
-        state: State = {
-            "assigned": (assigned > 0).astype(np.int64),
-            "intercepts": np.array([-threshold, threshold]),
-        }
+        state: State = {"assigned": (assigned > 0).astype(np.int64)}
         if features is not None:
             own = np.asarray(features.T @ weights)
-            return state | {
-                "words": words,
-                "inverse": inverse,
-                "coefficients": np.column_stack([-own, own]),
-            }
-        kept = np.flatnonzero(weights)
-        return state | {
-            "texts": [texts[i] for i in kept],
-            "coefficients": np.column_stack([-weights[kept], weights[kept]]),
-        }
-
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        if "words" in state:
-            features = weigh(count_words(texts, state["words"]), state["inverse"])
+            state |= {"words": words, "inverse": inverse}
         else:
-            features = self._compare(texts, state["texts"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+            kept = np.flatnonzero(weights)
+            own = weights[kept]
+            state |= {"texts": [texts[i] for i in kept]}
+        linear = np.column_stack([-own, own]), np.array([-threshold, threshold])
+        return state | {"linear": linear}
+
+    def _describe(self, state: State, texts: list[str]) -> Any:
+        if "words" in state:
+            return weigh(count_words(texts, state["words"]), state["inverse"])
+        return self._compare(texts, state["texts"])
 
     def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
         kernel = self.kernel
@@ -140,11 +126,8 @@ class Machine:
         # a document that has changed its sign begins at 0
         weights = np.minimum(np.maximum(signs * self.weights[:n], 0), most)
         sums = [weights[signs == sign].sum() for sign in (1, -1)]
-        for sign, ratio in zip(
-            (1, -1),
-            np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0),
-            strict=True,
-        ):
+        ratios = np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0)
+        for sign, ratio in zip((1, -1), ratios, strict=True):
             weights[signs == sign] *= ratio  # both classes need equal sums
         threshold = solve_pairs(
             gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MAX_STEPS

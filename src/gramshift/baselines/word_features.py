@@ -1,5 +1,6 @@
 """Words of texts, their weights and information, and linear classifiers, for the baselines."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,38 @@ def find_words(texts: list[str], *, longest: int = 2, least: int = 1) -> tuple[l
 
     With ``longest=2`` pairs of words are included.
     """
-    return _find(
-        CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64),
-        texts,
-        least,
-    )
+    return _find(_word_counter(longest), texts, least)
 
 
 def find_characters(
     texts: list[str], ngram_range: tuple[int, int], *, least: int = 1
 ) -> tuple[list[str], Any]:
     """Return character n-grams within words, with a blank before and after, and their counts."""
-    return _find(
-        CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, dtype=np.float64), texts, least
+    return _find(_character_counter(ngram_range), texts, least)
+
+
+def count_words(texts: list[str], words: list[str]) -> Any:
+    """Return the counts of these words in each text, as a sparse matrix."""
+    longest = max((word.count(" ") + 1 for word in words), default=1)
+    return _word_counter(longest, words).transform(texts)
+
+
+def count_characters(texts: list[str], ngrams: list[str], ngram_range: tuple[int, int]) -> Any:
+    """Return the counts of these character n-grams in each text, as a sparse matrix."""
+    return _character_counter(ngram_range, ngrams).transform(texts)
+
+
+def _word_counter(longest: int, words: list[str] | None = None) -> CountVectorizer:
+    return CountVectorizer(
+        token_pattern=TOKEN, ngram_range=(1, longest), vocabulary=words, dtype=np.float64
+    )
+
+
+def _character_counter(
+    ngram_range: tuple[int, int], ngrams: list[str] | None = None
+) -> CountVectorizer:
+    return CountVectorizer(
+        analyzer="char_wb", ngram_range=ngram_range, vocabulary=ngrams, dtype=np.float64
     )
 
 
@@ -54,21 +74,19 @@ def _find(vectorizer: CountVectorizer, texts: list[str], least: int) -> tuple[li
     return words[kept].tolist(), counts[:, kept]
 
 
-def count_words(texts: list[str], words: list[str]) -> Any:
-    """Return the counts of these words in each text, as a sparse matrix."""
-    longest = max((word.count(" ") + 1 for word in words), default=1)
-    vectorizer = CountVectorizer(
-        token_pattern=TOKEN, ngram_range=(1, longest), vocabulary=words, dtype=np.float64
-    )
-    return vectorizer.transform(texts)
-
-
-def count_characters(texts: list[str], ngrams: list[str], ngram_range: tuple[int, int]) -> Any:
-    """Return the counts of these character n-grams in each text, as a sparse matrix."""
-    vectorizer = CountVectorizer(
-        analyzer="char_wb", ngram_range=ngram_range, vocabulary=ngrams, dtype=np.float64
-    )
-    return vectorizer.transform(texts)
+def tabulate(bags: Iterable[Mapping[str, float]], keys: Iterable[str]) -> Any:
+    """Return a sparse matrix with a row for each bag, and its value of each key in a column."""
+    places = {key: place for place, key in enumerate(keys)}
+    indices: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for bag in bags:
+        cells = sorted((places[key], value) for key, value in bag.items() if key in places)
+        indices += [place for place, _ in cells]
+        values += [value for _, value in cells]
+        ends.append(len(indices))
+    arrays = (np.array(values), np.array(indices, np.intp), np.array(ends, np.intp))
+    return sparse.csr_matrix(arrays, shape=(len(ends) - 1, len(places)), dtype=np.float64)
 
 
 def binary(counts: Any) -> Any:
@@ -123,6 +141,22 @@ def largest(values: Floats, n: int) -> NDArray[np.intp]:
     return np.sort(np.argsort(-values, kind="stable")[:n])
 
 
+def count_in_both(present: Any, n_source: int) -> NDArray[np.intp]:
+    """Return the smaller of each word's numbers of source and target documents."""
+    return np.minimum(
+        document_frequency(present[:n_source]), document_frequency(present[n_source:])
+    )
+
+
+def most_worth(worth: Floats, in_both: NDArray[np.intp], least: int, n: int) -> NDArray[np.intp]:
+    """Return up to n words of the largest worth that ``least`` documents of each domain contain.
+
+    If no word is in as many documents, those that are in most are taken.
+    """
+    is_frequent = in_both >= min(least, in_both.max())
+    return largest(np.where(is_frequent, worth, -np.inf), min(n, int(is_frequent.sum())))
+
+
 Codes = NDArray[np.intp]
 Linear = tuple[Floats, Floats]
 """Coefficients (columns x classes) and intercepts; for two classes one is minus the other."""
@@ -152,8 +186,6 @@ def columns(model: Any) -> Linear:
     """Return coefficients and intercepts of a scikit-learn model, with a column for each class."""
     coefficients, intercepts = model.coef_.T, model.intercept_
     if coefficients.shape[1] == 1:
-        coefficients, intercepts = (
-            np.hstack([-coefficients, coefficients]),
-            np.array([-intercepts[0], intercepts[0]]),
-        )
+        coefficients = np.hstack([-coefficients, coefficients])
+        intercepts = np.array([-intercepts[0], intercepts[0]])
     return np.ascontiguousarray(coefficients), intercepts

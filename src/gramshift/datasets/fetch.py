@@ -70,15 +70,13 @@ def fetch_sentiment(
             download(url, archive, largest=largest, progress=progress)
             unpack(archive, temporary)
             try:
-                sentiment = load_sentiment(temporary)
+                notes = load_sentiment(temporary).notes
             except ReviewFileError as error:
                 problem = str(error).replace(str(temporary), "")
                 raise FetchError(f"{url} is not the data set: {problem}") from None
             found = digest_files(temporary / FOLDER)
             differing = [
-                note.replace(str(temporary), str(output))
-                for note in sentiment.notes
-                if DIFFERS in note
+                note.replace(str(temporary), str(output)) for note in notes if DIFFERS in note
             ]
             if differing and pinned:
                 raise FetchError(_describe_others(url, differing, found))

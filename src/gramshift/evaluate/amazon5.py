@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -92,20 +91,19 @@ def run_amazon5(
 
 def with_published(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a heading, and lines with the published figure and ours for each pair."""
-    rows = {(row["setting"], row["method"]): 100 * row["accuracy"] for row in found.rows}
-    names = [case.setting.replace(" > ", "-") for case in found.cases]
-    lines = [
-        [name, f"{PUBLISHED[name]:.2f}", *(_cell(rows, name, method) for method in found.methods)]
-        for name in names
-    ]
-    means = ["mean", f"{np.mean([PUBLISHED[name] for name in names]):.2f}"]
+    accuracy = {(row["setting"], row["method"]): 100 * row["accuracy"] for row in found.rows}
+    lines = []
+    figures = []
+    for case in found.cases:
+        name = f"{case.source[0]}-{case.target}"
+        published = PUBLISHED[name]
+        ours = [accuracy[case.setting, method] for method in found.methods]
+        cells = [f"{one:.2f} ({one - published:+.2f})" for one in ours]
+        lines.append([name, f"{published:.2f}", *cells])
+        figures.append(published)
+    means = ["mean", f"{np.mean(figures):.2f}"]
     for line in found.summary:
         interval = f"{100 * line['low']:.1f} to {100 * line['high']:.1f}"
         means.append(f"{100 * line['accuracy']:.2f} ({interval})")
     heading = ["", f"{METHOD}, published", *(METHODS[name].title for name in found.methods)]
     return heading, [*lines, means]
-
-
-def _cell(rows: dict[tuple[str, str], Any], name: str, method: str) -> str:
-    ours = rows[name.replace("-", " > "), method]
-    return f"{ours:.2f} ({ours - PUBLISHED[name]:+.2f})"

@@ -113,17 +113,12 @@ def make_cases(
         for repeat in range(repeats):
             generator = np.random.default_rng([seed, repeat, number])
             rows[name, repeat] = draw_half(domain.codes, generator)
-    return [
-        Case(
-            sources,
-            target,
-            tuple(rows[name, repeat] for name in sources),
-            rows[target, repeat],
-            repeat,
-        )
-        for sources, target in pairs
-        for repeat in range(max(1, repeats))
-    ]
+    cases = []
+    for sources, target in pairs:
+        for repeat in range(max(1, repeats)):
+            source_rows = tuple(rows[name, repeat] for name in sources)
+            cases.append(Case(sources, target, source_rows, rows[target, repeat], repeat))
+    return cases
 
 
 def check_cases(data: LabelledDomains, cases: Sequence[Case], methods: Sequence[str]) -> None:

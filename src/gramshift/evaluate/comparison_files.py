@@ -42,10 +42,10 @@ def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
     with Replacing() as files:
         for name, text in contents.items():
             data = text.encode("utf-8", "backslashreplace")
+            if name.endswith(".gz"):
+                data = gzip.compress(data, compresslevel=1, mtime=0)
             with files.open(folder / name, follow=False) as file:
-                file.write(
-                    gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data
-                )
+                file.write(data)
     return list(contents)
 
 
@@ -81,16 +81,11 @@ def to_csv(found: Comparison) -> str:
         (name, what) for name in map(str, found.data.classes) for what in ("precision", "recall")
     ]
     heading = [*COLUMNS, *(f"{what} {name}" for name, what in of_classes)]
-    return csv_text(
-        heading,
-        (
-            [
-                *(row[column] for column in COLUMNS),
-                *(row["classes"][name][what] for name, what in of_classes),
-            ]
-            for row in found.rows
-        ),
-    )
+    lines = []
+    for row in found.rows:
+        cells = [row[column] for column in COLUMNS]
+        lines.append(cells + [row["classes"][name][what] for name, what in of_classes])
+    return csv_text(heading, lines)
 
 
 def answers_to_csv(found: Comparison) -> str:
@@ -108,54 +103,37 @@ def _answer_lines(found: Comparison) -> Iterator[list[Any]]:
         truth = found.data.truth(case).tolist()
         ends = (" + ".join(case.source), case.target)
         for one in several:
-            sure = one.probabilities.max(axis=1).tolist()
-            for row, code, label, confidence in zip(
-                case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True
-            ):
-                yield [
-                    *ends,
-                    case.repeat,
-                    one.method,
-                    row,
-                    names[code],
-                    names[label],
-                    f"{confidence:.4f}",
-                ]
+            begin = [*ends, case.repeat, one.method]
+            confidences = one.probabilities.max(axis=1).tolist()
+            rows = zip(
+                case.target_rows.tolist(), truth, one.codes.tolist(), confidences, strict=True
+            )
+            for row, code, label, confidence in rows:
+                yield [*begin, row, names[code], names[label], f"{confidence:.4f}"]
 
 
 def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return the summary as a heading and lines of cells, for the terminal and for Markdown."""
-    heading = [
-        "method",
-        "accuracy",
-        "95 % interval",
-        "macro F1",
-        "ECE",
-        "Brier",
-        "seconds",
-        "memory",
-    ]
-    heading.append(f"minus {found.reference}")
-    if any(line["spread"] is not None for line in found.summary):
-        heading.insert(3, "spread")
-    return heading, [_line(found, line) for line in found.summary]
+    lines = [_cells_by_column(line, found.reference) for line in found.summary]
+    return list(lines[0]), [list(cells.values()) for cells in lines]
 
 
-def _line(found: Comparison, line: Row) -> list[str]:
-    shown = [
-        METHODS[line["method"]].title,
-        f"{100 * line['accuracy']:.1f}",
-        f"{100 * line['low']:.1f} to {100 * line['high']:.1f}",
-        f"{100 * line['macro_f1']:.1f}",
-        f"{line['ece']:.3f}",
-        f"{line['brier']:.3f}",
-        f"{line['seconds']:.1f}",
-        "-" if line["memory"] is None else size_in_words(line["memory"]),
-        _difference(line),
-    ]
-    if any(one["spread"] is not None for one in found.summary):
-        shown.insert(3, f"{100 * line['spread']:.1f}")
-    return shown
+def _cells_by_column(line: Row, reference: str) -> dict[str, str]:
+    cells = {
+        "method": METHODS[line["method"]].title,
+        "accuracy": f"{100 * line['accuracy']:.1f}",
+        "95 % interval": f"{100 * line['low']:.1f} to {100 * line['high']:.1f}",
+    }
+    if line["spread"] is not None:  # all methods run on the same halves
+        cells["spread"] = f"{100 * line['spread']:.1f}"
+    return cells | {
+        "macro F1": f"{100 * line['macro_f1']:.1f}",
+        "ECE": f"{line['ece']:.3f}",
+        "Brier": f"{line['brier']:.3f}",
+        "seconds": f"{line['seconds']:.1f}",
+        "memory": "-" if line["memory"] is None else size_in_words(line["memory"]),
+        f"minus {reference}": _difference(line),
+    }
 
 
 def _difference(line: Row) -> str:
@@ -211,13 +189,11 @@ def classes_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     names = [str(name) for name in found.data.classes]
     lines = []
     for method in found.methods:
-        mine = [row["classes"] for row in found.rows if row["method"] == method]
+        mine = [row["classes"] for row in found.rows_of(method)]
         cells = []
         for name in names:
             both = [_mean_of([one[name][what] for one in mine]) for what in ("precision", "recall")]
-            cells.append(
-                " / ".join("-" if value is None else f"{100 * value:.1f}" for value in both)
-            )
+            cells.append(" / ".join(both))
         lines.append([METHODS[method].title, *cells])
     return ["precision / recall", *names], lines
 
@@ -243,9 +219,10 @@ def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     return ["setting", *(METHODS[name].title for name in found.methods)], lines
 
 
-def _mean_of(values: Sequence[float | None]) -> float | None:
+def _mean_of(values: Sequence[float | None]) -> str:
+    """Return the mean of the known values in percent, as text."""
     known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    return f"{100 * (sum(known) / len(known)):.1f}" if known else "-"
 
 
 def markdown_lines(heading: list[str], lines: list[list[str]]) -> list[str]:
@@ -280,13 +257,10 @@ def plot_lines(found: Comparison) -> list[PlotLine]:
     lines = []
     for line in found.summary:
         method = line["method"]
-        cases = [row["accuracy"] for row in found.rows if row["method"] == method]
-        title = METHODS[method].title
-        lines.append(
-            PlotLine(
-                title, cases, line["accuracy"], line["low"], line["high"], method == found.reference
-            )
-        )
+        cases = [row["accuracy"] for row in found.rows_of(method)]
+        figures = (line["accuracy"], line["low"], line["high"])
+        is_reference = method == found.reference
+        lines.append(PlotLine(METHODS[method].title, cases, *figures, is_reference))
     return lines
 
 
@@ -300,25 +274,13 @@ def write_plot(lines: list[PlotLine], folder: Path) -> str:
     for place, line in enumerate(lines):
         colour = REFERENCE_COLOUR if line.is_reference else MEAN_COLOUR
         if len(line.cases) > 1:
-            axes.plot(
-                [100 * one for one in line.cases],
-                [place] * len(line.cases),
-                "o",
-                ms=4,
-                color=CASE_COLOUR,
-                zorder=1,
-            )
+            cases = [100 * one for one in line.cases]
+            axes.plot(cases, [place] * len(cases), "o", ms=4, color=CASE_COLOUR, zorder=1)
         mean, low, high = 100 * line.accuracy, 100 * line.low, 100 * line.high
         axes.plot([low, high], [place, place], "-", lw=2.5, color=colour, zorder=2)
         axes.plot(mean, place, "o", ms=8, color=colour, zorder=3)
-        axes.annotate(
-            f"{mean:.1f}",
-            (mean, place),
-            xytext=(0, 7),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-        )
+        above: Any = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+        axes.annotate(f"{mean:.1f}", (mean, place), fontsize=8, **above)
     axes.set_yticks(range(len(lines)), [line.title for line in lines])
     axes.set_ylim(-0.6, len(lines) - 0.3)
     dots = "; grey: single runs" if any(len(line.cases) > 1 for line in lines) else ""

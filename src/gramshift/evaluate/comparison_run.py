@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from gramshift.evaluate.cases import Case, LabelledDomains, MethodAnswers, answer, warm_up
 from gramshift.evaluate.result_store import ResultStore, check_numbers
 from gramshift.evaluate.scoring import (
     ClusterBootstrap,
+    adjust_p_values,
     brier,
     by_class,
     calibration_error,
     compare_means,
-    correct_by_holm,
     mcnemar,
 )
 from gramshift.methods import METHODS
@@ -145,12 +146,19 @@ class Comparison:
         return self.plan.reference
 
     @cached_property
+    def _right(self) -> list[dict[str, NDArray[np.bool_]]]:
+        """For each case a mask of the documents that each method labels correctly."""
+        return [
+            {one.method: one.codes == self.data.truth(case) for one in several}
+            for case, several in zip(self.cases, self.answers, strict=True)
+        ]
+
+    @cached_property
     def rows(self) -> list[Row]:
         """The figures of each case and method."""
         rows: list[Row] = []
-        for case, several in zip(self.cases, self.answers, strict=True):
+        for case, several, right in zip(self.cases, self.answers, self._right, strict=True):
             truth = self.data.truth(case)
-            right = {one.method: one.codes == truth for one in several}
             for one in several:
                 p_value = None
                 if one.method != self.reference:
@@ -170,11 +178,12 @@ class Comparison:
                         "memory": one.memory,
                     }
                 )
-        tested = [row for row in rows if row["p_value"] is not None]
-        adjusted = correct_by_holm([row["p_value"] for row in tested])
-        for row, p_value in zip(tested, adjusted, strict=True):
-            row["p_holm"] = p_value
+        adjust_p_values(rows)
         return rows
+
+    def rows_of(self, method: str) -> list[Row]:
+        """Return the figures of a method in each case."""
+        return [row for row in self.rows if row["method"] == method]
 
     @cached_property
     def summary(self) -> list[Row]:
@@ -184,15 +193,11 @@ class Comparison:
             [case.target for case in self.cases],
             seed=self.plan.seed,
         )
-        right: dict[str, list[Any]] = {method: [] for method in self.methods}
-        for case, several in zip(self.cases, self.answers, strict=True):
-            truth = self.data.truth(case)
-            for one in several:
-                right[one.method].append(one.codes == truth)
+        right = {method: [masks[method] for masks in self._right] for method in self.methods}
         n_settings = len({case.pair for case in self.cases})
         result: list[Row] = []
         for method, means in compare_means(right, clusters, self.reference).items():
-            mine = [row for row in self.rows if row["method"] == method]
+            mine = self.rows_of(method)
             line: Row = {"method": method, "settings": n_settings, "cases": len(mine)} | means
             for name in ("macro_f1", "ece", "brier", "seconds"):
                 line[name] = float(np.mean([row[name] for row in mine]))

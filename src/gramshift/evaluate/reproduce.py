@@ -16,14 +16,7 @@ from gramshift.evaluate.paper_stages import run_stages
 from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.result_store import ResultStore, check_numbers
 from gramshift.evaluate.result_tables import write_results
-from gramshift.evaluate.results import (
-    Cell,
-    Column,
-    Outcome,
-    StackedReviews,
-    make_means,
-    make_rows,
-)
+from gramshift.evaluate.results import Cell, Column, Outcome, StackedReviews, make_means, make_rows
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
@@ -65,36 +58,25 @@ def reproduce(
     texts = [text for domain in domains for text in domain.texts(fields)]
     codes = np.concatenate([domain.codes for domain in domains]).astype(np.intp)
     reviews = StackedReviews(letters, codes)
+
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    parameters = {name: PAPER[name] for name in ("ngram_range", "alpha", "n_added")}
     columns: list[Column] = [(kernel, name) for kernel in kernels for name in stages]
     columns += [(None, name) for name in others]
     cells: list[Cell] = [(setting, *column) for setting in settings for column in columns]
     key = {"fields": fields, "presets": PRESETS, "source_only": source_only}
     kept = OutcomeStore(output / "parts", key, digests, reviews.size)
     found = {cell: one for cell in cells if (one := kept.load(cell))} if resume else {}
-
-    def keep(cell: Cell, outcome: Outcome) -> None:
+    missing = [cell for cell in cells if cell not in found]
+    options: dict[str, Any] = {"source_only": source_only, "n_jobs": n_jobs, "progress": progress}
+    for cell, outcome in run_cells(missing, stages, texts, reviews, **options):
         if cell not in found:  # all stages of a setting run together, kept ones too
             found[cell] = outcome
             kept.save(cell, outcome)
         if progress is not None:
             progress("methods", len(found), len(cells))
-
-    for kernel in kernels:
-        missing = [cell[0] for cell in cells if cell[1] == kernel and cell not in found]
-        if missing:
-            string_kernel = StringKernel(kernel, ngram_range=PAPER["ngram_range"], n_jobs=n_jobs)
-            gram = compact(string_kernel.gram(texts, progress=progress))
-            unfinished = list(dict.fromkeys(missing))
-            for several in run_stages(gram, reviews, unfinished, stages, n_jobs=n_jobs):
-                for one in several:
-                    keep((one.setting, kernel, one.method), one)
-            del gram
-    tasks = [(cell[2], cell[0]) for cell in cells if cell[1] is None and cell not in found]
-    for one in run_on_texts(texts, reviews, tasks, source_only=source_only, n_jobs=n_jobs):
-        keep((one.setting, None, one.method), one)
     outcomes = {cell: found[cell] for cell in cells}
+
+    parameters = {name: PAPER[name] for name in ("ngram_range", "alpha", "n_added")}
     if any(METHODS[name].is_best for name in others):
         parameters[BEST] = PRESETS[BEST]
     result = {
@@ -118,6 +100,32 @@ def _report_notes(notes: list[str], output: Path, say: Callable[[str], None]) ->
     n_others = len(notes) - len(differences)
     if n_others:
         say(f"{n_others} notes on encodings of the reviews will be in {output / 'results.json'}")
+
+
+def run_cells(
+    cells: list[Cell],
+    stages: list[str],
+    texts: list[str],
+    reviews: StackedReviews,
+    *,
+    source_only: bool,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Cell, Outcome]]:
+    """Yield the outcomes of cells as they are finished: first of the stages, kernel by kernel.
+
+    All ``stages`` of a setting run together, also if only some of them are among the cells.
+    """
+    for kernel in dict.fromkeys(kernel for _, kernel, _ in cells if kernel is not None):
+        settings = list(dict.fromkeys(cell[0] for cell in cells if cell[1] == kernel))
+        string_kernel = StringKernel(kernel, ngram_range=PAPER["ngram_range"], n_jobs=n_jobs)
+        gram = compact(string_kernel.gram(texts, progress=progress))
+        for several in run_stages(gram, reviews, settings, stages, n_jobs=n_jobs):
+            yield from (((one.setting, kernel, one.method), one) for one in several)
+        del gram  # before the next one is made
+    tasks = [(method, setting) for setting, kernel, method in cells if kernel is None]
+    for one in run_on_texts(texts, reviews, tasks, source_only=source_only, n_jobs=n_jobs):
+        yield (one.setting, None, one.method), one
 
 
 class OutcomeStore:

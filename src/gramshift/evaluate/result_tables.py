@@ -1,7 +1,7 @@
 """The paper's tables with our figures next to the published ones, and the files of results."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,30 +9,16 @@ import numpy as np
 
 from gramshift.evaluate.comparison_files import csv_text, markdown_lines, write_files
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
-from gramshift.evaluate.results import (
-    GROUPS,
-    SYMBOLS,
-    Outcomes,
-    Row,
-    StackedReviews,
-    published_as,
-)
+from gramshift.evaluate.results import GROUPS, SYMBOLS, Outcomes, Row, StackedReviews, published_as
 from gramshift.methods import METHODS
 
 COLUMNS = (
-    "setting",
-    "method",
-    "kernel",
-    "fields",
-    "accuracy",
-    "published",
-    "n",
-    "correct",
-    "low",
-    "high",
-    "p_value",
-    "against",
-    "significant",
+    *("setting", "method", "kernel", "fields", "accuracy", "published", "n", "correct"),
+    *("low", "high", "p_value", "against", "significant"),
+)
+PREDICTION_COLUMNS = (
+    *("setting", "kernel", "method", "fields"),
+    *("review", "true", "predicted", "score"),
 )
 BOLD = "[bold]"  # markup of rich
 BOLD_END = "[/bold]"
@@ -53,11 +39,9 @@ def show_cell(
     if ours is None:
         return "-" if published is None else f"{published:.1f} /  -"
     shown = f"{BOLD}{ours:.1f}{BOLD_END}{more}" if is_best else f"{ours:.1f}{more}"
-    return (
-        f"- / {shown}"
-        if published is None
-        else f"{published:.1f} / {shown} ({ours - published:+.1f})"
-    )
+    if published is None:
+        return f"- / {shown}"
+    return f"{published:.1f} / {shown} ({ours - published:+.1f})"
 
 
 def make_tables(rows: list[Row], means: Sequence[Row], fields: str) -> list[ResultTable]:
@@ -69,10 +53,10 @@ def make_tables(rows: list[Row], means: Sequence[Row], fields: str) -> list[Resu
 
 def _make_table(rows: list[Row], kind: str, settings: list[Setting], fields: str) -> ResultTable:
     found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
-    names = [
-        setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)
-    ]
-    best = {name: max(row["accuracy"] for row in rows if row["setting"] == name) for name in names}
+    best: dict[str, float] = {}
+    for row in rows:
+        best[row["setting"]] = max(row["accuracy"], best.get(row["setting"], 0.0))
+    names = [setting.name for setting in settings if setting.name in best]
     run = {
         published_as(row["method"])
         for row in rows
@@ -93,10 +77,9 @@ def _make_table(rows: list[Row], kind: str, settings: list[Setting], fields: str
             star = "*" if row["significant"] else ""
             cells.append(show_cell(row["published"], ours, is_best=ours == best[name], more=star))
         lines.append([_label(rows, method, kernel), *cells])
-    title = {"multi": "Several sources", "single": "One source"}[kind]
-    return ResultTable(
-        f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines
-    )
+    sources = {"multi": "Several sources", "single": "One source"}[kind]
+    title = f"{sources}, {fields}: accuracy in %, published / ours (difference)"
+    return ResultTable(title, names, lines)
 
 
 def _make_mean_table(rows: list[Row], means: Sequence[Row], fields: str) -> ResultTable:
@@ -108,20 +91,17 @@ def _make_mean_table(rows: list[Row], means: Sequence[Row], fields: str) -> Resu
         for group in groups:
             one = found[method, kernel, group]
             names = [setting.name for setting in GROUPS[group]]
-            mine = [
-                row
+            published = [
+                row["published"]
                 for row in rows
                 if (row["method"], row["kernel"]) == (method, kernel) and row["setting"] in names
             ]
-            published = [row["published"] for row in mine]
             mean = None if None in published else float(np.mean(published))
-            cells.append(
-                show_cell(mean, one["accuracy"], more=f" [{one['low']:.1f} to {one['high']:.1f}]")
-            )
+            interval = f" [{one['low']:.1f} to {one['high']:.1f}]"
+            cells.append(show_cell(mean, one["accuracy"], more=interval))
         lines.append([_label(rows, method, kernel), *cells])
-    return ResultTable(
-        f"Means, {fields}: published / ours [95 % interval] (difference)", groups, lines
-    )
+    title = f"Means, {fields}: published / ours [95 % interval] (difference)"
+    return ResultTable(title, groups, lines)
 
 
 def _is_unadapted(row: Row) -> bool:
@@ -169,31 +149,24 @@ def write_results(
 
     The file results.csv has no seconds, so that the same run gives the same bytes.
     """
-    rows, names = result["rows"], ("negative", "positive")
+    rows = result["rows"]
     columns = (*COLUMNS, "source_only") if any("source_only" in row for row in rows) else COLUMNS
-    predictions = (
-        [
-            setting.name,
-            kernel,
-            method,
-            fields,
-            review,
-            names[true],
-            names[score > 0],
-            f"{score:.6f}",
-        ]
-        for (setting, kernel, method), one in outcomes.items()
-        for review, (true, score) in enumerate(
-            zip(reviews.truth(setting.target).tolist(), one.scores.tolist(), strict=True)
-        )
-    )
+    predictions = _prediction_lines(outcomes, reviews, fields)
     contents = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
         "results.csv": csv_text(columns, ([row[name] for name in columns] for row in rows)),
         "tables.md": to_markdown(make_tables(rows, result["means"], fields), differences(rows)),
-        "predictions.csv.gz": csv_text(
-            ["setting", "kernel", "method", "fields", "review", "true", "predicted", "score"],
-            predictions,
-        ),
+        "predictions.csv.gz": csv_text(PREDICTION_COLUMNS, predictions),
     }
     write_files(output, contents)
+
+
+def _prediction_lines(
+    outcomes: Outcomes, reviews: StackedReviews, fields: str
+) -> Iterator[list[Any]]:
+    names = ("negative", "positive")
+    for (setting, kernel, method), one in outcomes.items():
+        pairs = zip(reviews.truth(setting.target).tolist(), one.scores.tolist(), strict=True)
+        for review, (true, score) in enumerate(pairs):
+            labels = (names[true], names[score > 0])
+            yield [setting.name, kernel, method, fields, review, *labels, f"{score:.6f}"]

@@ -60,9 +60,8 @@ class StackedReviews:
 
     def rows(self, letters: str) -> NDArray[np.intp]:
         """Return the rows of some domains, in their order."""
-        return np.concatenate(
-            [np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters]
-        )
+        every = np.arange(len(self.codes))
+        return np.concatenate([every[self.place(letter)] for letter in letters])
 
     def place(self, letter: str) -> slice:
         """Return the rows of a domain as a slice."""
@@ -119,9 +118,8 @@ def make_rows(
         if rival is not None and cell != rival:
             row["p_value"] = mcnemar(right[cell], right[rival])
             row["against"] = f"{rival[2]} {rival[1]}"
-            row["significant"] = (
-                correct > int(right[rival].sum()) and row["p_value"] < SIGNIFICANCE_LEVEL
-            )
+            is_better = correct > int(right[rival].sum())
+            row["significant"] = is_better and row["p_value"] < SIGNIFICANCE_LEVEL
         if source_only:
             row["source_only"] = True
             row["published"] = None if METHODS[method].adapts else row["published"]

@@ -1,6 +1,6 @@
 """Accuracy, calibration and significance tests, for one set of labels and for several cases."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,6 +117,7 @@ def by_class(
 
 
 SIGNIFICANCE_LEVEL = 0.01  # as in the paper
+TESTS = ("difference", "difference_low", "difference_high", "p_value", "p_holm")
 
 
 def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
@@ -225,6 +226,14 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
     return result
 
 
+def adjust_p_values(rows: Iterable[dict[str, Any]]) -> None:
+    """Set "p_holm" of each row that has a p-value to this value, adjusted by Holm-Bonferroni."""
+    tested = [row for row in rows if row["p_value"] is not None]
+    adjusted = correct_by_holm([row["p_value"] for row in tested])
+    for row, p_value in zip(tested, adjusted, strict=True):
+        row["p_holm"] = p_value
+
+
 def compare_means(
     right: Mapping[Key, Sequence[NDArray[np.bool_]]], clusters: ClusterBootstrap, reference: Key
 ) -> dict[Key, dict[str, Any]]:
@@ -233,28 +242,18 @@ def compare_means(
     ``right`` has for each method and case a mask of the documents that it labels correctly. The
     p-values ``p_holm`` are adjusted by Holm-Bonferroni.
     """
-    drawn = dict(
-        zip(
-            right,
-            clusters.means_of(
-                [[one.astype(np.float64) for one in cases] for cases in right.values()]
-            ),
-            strict=True,
-        )
-    )
+    masks = [[one.astype(np.float64) for one in cases] for cases in right.values()]
+    drawn = dict(zip(right, clusters.means_of(masks), strict=True))
     accuracy = {key: float(np.mean([one.mean() for one in cases])) for key, cases in right.items()}
     pooled = {key: np.concatenate(cases) for key, cases in right.items()}
     result: dict[Key, dict[str, Any]] = {}
     for key, cases in right.items():
         low, high = interval_of(drawn[key])
         if len(cases) == 1:  # a bootstrap of few documents, all right, would have no width
-            low, high = (
-                bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key]))
-            )
+            bounds = interval(int(pooled[key].sum()), len(pooled[key]))
+            low, high = (bound / 100 for bound in bounds)
         line: dict[str, Any] = {"accuracy": accuracy[key], "low": low, "high": high}
-        line |= dict.fromkeys(
-            ("difference", "difference_low", "difference_high", "p_value", "p_holm")
-        )
+        line |= dict.fromkeys(TESTS)
         if key != reference:
             apart = drawn[key] - drawn[reference]
             line["difference"] = accuracy[key] - accuracy[reference]
@@ -262,9 +261,5 @@ def compare_means(
             exact = mcnemar(pooled[key], pooled[reference])  # few documents prove little
             line["p_value"] = exact if len(cases) == 1 else max(exact, differs(apart))
         result[key] = line
-    tested = [line for line in result.values() if line["p_value"] is not None]
-    for line, p_value in zip(
-        tested, correct_by_holm([line["p_value"] for line in tested]), strict=True
-    ):
-        line["p_holm"] = p_value
+    adjust_p_values(result.values())
     return result

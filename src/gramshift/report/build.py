@@ -10,6 +10,7 @@ import numpy as np
 
 from gramshift.errors import InputError
 from gramshift.kernels.string_kernel import KernelSpec
+from gramshift.learn.training_set import Rows
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.corrections import target_rows
@@ -21,6 +22,7 @@ from gramshift.model.saving import library_versions
 from gramshift.parallel import Progress
 from gramshift.report.contents import (
     DocumentEntry,
+    Highlight,
     ReportContents,
     RunInfo,
     SimilarDocument,
@@ -65,63 +67,23 @@ def build_contents(
     fit = classifier.result_
     target, source = target_rows(fit), np.flatnonzero(fit.is_source)
     _check_fit(fit, len(target))
-    target_ids = _read_ids(ids, len(target), "target")
-    twice, count = Counter(target_ids).most_common(1)[0]
-    if count > 1:
-        raise InputError(
-            f"two target documents have the id {twice!r}; corrections need ids that differ"
-        )
-    more = _read_columns(columns, len(target))
-    if truth is not None and len(truth) != len(target):
-        raise InputError(f"truth has {len(truth)} labels for {len(target)} target documents")
+    given = _read_given(len(target), ids, columns, truth, drawn or {})
     neighbour_ids = _read_ids(source_ids, len(source), "source")
 
-    run = run or RunInfo(next_command=NEXT_STEP)
-    texts = fit.model.documents
-    labels = list(map(str, classifier.transduction_.tolist()))
-    probabilities = classifier.transduction_proba_
-    corrected = classifier.corrected_.tolist()
-    rounds = np.maximum(classifier.labeled_iter_[target], 0).tolist()
-    reference = classifier.reference_transduction_
-    highlights = find_highlights(fit, target, probabilities.max(axis=1), progress)
+    confidence = classifier.transduction_proba_.max(axis=1)
+    highlights = find_highlights(fit, target, confidence, progress)
     features = last_features(fit, classifier.n_jobs, classifier.corpus_)
-    neighbours = find_neighbours(fit, target, source, features, progress)
-    documents = []
-    for i, (row, nearest) in enumerate(zip(target.tolist(), neighbours, strict=True)):
-        confidence = float(probabilities[i].max())
-        true_label = None if truth is None else truth[i]
-        entry = DocumentEntry(
-            id=target_ids[i],
-            text=texts[row],
-            label=labels[i],
-            confidence=confidence,
-            probabilities=probabilities[i].tolist(),
-            round=rounds[i],
-            reference_label=None if reference is None or corrected[i] else str(reference[i]),
-            truth=None if true_label is None else str(true_label),
-            corrected=corrected[i],
-            drawn=(drawn or {}).get(target_ids[i], ""),
-            spans=highlights.get(row, []),
-            neighbours=[
-                SimilarDocument(
-                    neighbour_ids[place],
-                    str(fit.all_labels[source[place]]),
-                    similarity,
-                    texts[source[place]],
-                )
-                for place, similarity in nearest
-            ],
-            explained=row in highlights or fit.model.ngrams is None,
-            abstained=confidence < (abstain_below or 0),
-            more=[(name, str(values[i])) for name, values in more.items() if _is_given(values[i])],
-        )
-        documents.append(entry)
+    nearest = find_neighbours(fit, target, source, features, progress)
+    neighbours = [_describe_neighbours(fit, source, neighbour_ids, near) for near in nearest]
+    documents = _list_documents(classifier, given, highlights, neighbours, abstain_below or 0)
 
+    run = run or RunInfo(next_command=NEXT_STEP)
     diagnostics, warnings = run.diagnostics, run.warnings
     if diagnostics is None or warnings is None:
         found = classifier.diagnostics_
-        warnings = found.pop("warnings") if warnings is None else warnings
+        own_warnings = found.pop("warnings")
         diagnostics = found if diagnostics is None else diagnostics
+        warnings = own_warnings if warnings is None else warnings
     classes = list(map(str, classifier.classes_.tolist()))
     source_counts = Counter(str(fit.all_labels[row]) for row in source.tolist())
     history = [
@@ -156,6 +118,52 @@ def build_contents(
     )
 
 
+def _list_documents(
+    classifier: TransductiveClassifier,
+    given: list[dict[str, Any]],
+    highlights: dict[int, list[Highlight]],
+    neighbours: list[list[SimilarDocument]],
+    abstain_below: float,
+) -> list[DocumentEntry]:
+    """Return the target documents; ``given`` has the fields that the classifier does not know."""
+    fit = classifier.result_
+    target = target_rows(fit)
+    labels = list(map(str, classifier.transduction_.tolist()))
+    probabilities = classifier.transduction_proba_.tolist()
+    corrected = classifier.corrected_.tolist()
+    rounds = np.maximum(classifier.labeled_iter_[target], 0).tolist()
+    reference = classifier.reference_transduction_
+    return [
+        DocumentEntry(
+            text=fit.model.documents[row],
+            label=labels[i],
+            confidence=max(probabilities[i]),
+            probabilities=probabilities[i],
+            round=rounds[i],
+            reference_label=None if reference is None or corrected[i] else str(reference[i]),
+            corrected=corrected[i],
+            spans=highlights.get(row, []),
+            neighbours=neighbours[i],
+            explained=row in highlights or fit.model.ngrams is None,
+            abstained=max(probabilities[i]) < abstain_below,
+            **given[i],
+        )
+        for i, row in enumerate(target.tolist())
+    ]
+
+
+def _describe_neighbours(
+    fit: FitResult, source: Rows, ids: list[str], nearest: list[tuple[int, float]]
+) -> list[SimilarDocument]:
+    """Return the most similar source documents, given by their places in ``source``."""
+    found = []
+    for place, similarity in nearest:
+        row = source[place]
+        label = str(fit.all_labels[row])
+        found.append(SimilarDocument(ids[place], label, similarity, fit.model.documents[row]))
+    return found
+
+
 def _check_fit(fit: FitResult, n_target: int) -> None:
     """Raise an error if there can be no report."""
     texts, kernel_list = fit.model.documents, fit.model.kernel_list
@@ -178,6 +186,30 @@ def _check_fit(fit: FitResult, n_target: int) -> None:
             f"a report shows {MAX_DOCUMENTS} documents at most, and the target has {n_target};"
             " use to_frame()"
         )
+
+
+def _read_given(
+    n: int, ids: Any, columns: Any, truth: Sequence[Any] | None, drawn: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the fields of ``n`` target documents that the caller gives, or raise an error."""
+    names = _read_ids(ids, n, "target")
+    twice, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InputError(
+            f"two target documents have the id {twice!r}; corrections need ids that differ"
+        )
+    more = _read_columns(columns, n)
+    if truth is not None and len(truth) != n:
+        raise InputError(f"truth has {len(truth)} labels for {n} target documents")
+    return [
+        {
+            "id": name,
+            "truth": None if truth is None or truth[i] is None else str(truth[i]),
+            "drawn": drawn.get(name, ""),
+            "more": [(title, str(own[i])) for title, own in more.items() if _is_given(own[i])],
+        }
+        for i, name in enumerate(names)
+    ]
 
 
 def _read_ids(ids: Any, n: int, kind: str) -> list[str]:

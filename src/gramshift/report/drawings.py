@@ -123,15 +123,8 @@ def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) 
             if not count:
                 continue
             top = y(below + count)
-            bar = shape(
-                "rect",
-                class_=colour(code),
-                x=x(start) + 1,
-                y=top,
-                width=x(stop) - x(start) - 2,
-                height=y(below) - top,
-            )
-            parts.append(bar)
+            width = x(stop) - x(start) - 2
+            parts.append(_draw_box(colour(code), x(start) + 1, top, width, y(below) - top))
             below += count
         words.append(f"{percent(start)} to {percent(stop)}: {sum(row)}")
     parts += _draw_confidence_axis(x, low)
@@ -157,15 +150,7 @@ def draw_shares(shares: Mapping[str, Mapping[str, float]], classes: Sequence[str
             before += value
             if value <= 0:
                 continue
-            bar = shape(
-                "rect",
-                class_=colour(code),
-                x=start,
-                y=top,
-                width=max(width - 1.5, 0.5),
-                height=height,
-            )
-            parts.append(bar)
+            parts.append(_draw_box(colour(code), start, top, max(width - 1.5, 0.5), height))
             if width > 34:
                 text = shape("text", percent(value), x=start + width / 2, y=middle, class_="inside")
                 parts.append(text)
@@ -224,8 +209,7 @@ def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
         start, stop = x(one["low"]), x(min(one["high"], 1.0))
         top = y(one["accuracy"])
         width = max(stop - start - 2, 1.0)
-        column = {"x": start + 1, "y": top, "width": width, "height": y(0) - top}
-        parts.append(shape("rect", class_="column", **column))
+        parts.append(_draw_box("column", start + 1, top, width, y(0) - top))
         middle = (start + stop) / 2
         parts.append(shape("text", f"{one['n']}", x=middle, y=max(top - 4, 10.0), class_="count"))
         between = f"{percent(one['low'])} to {percent(one['high'])}"
@@ -233,6 +217,10 @@ def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
     parts.append(shape("line", class_="ideal", x1=x(low), y1=y(low), x2=x(1), y2=y(1)))
     parts += _draw_confidence_axis(x, low)
     return picture("accuracy", "Calibration", "; ".join(words) + ".", parts)
+
+
+def _draw_box(style: str, x: float, y: float, width: float, height: float) -> Markup:
+    return shape("rect", class_=style, x=x, y=y, width=width, height=height)
 
 
 def draw_bar(share: float, code: int) -> Markup:

@@ -4,7 +4,6 @@ import os
 import re
 from base64 import b64encode
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -133,22 +132,6 @@ def _draw_plots(contents: ReportContents) -> dict[str, Markup]:
     return plots
 
 
-@dataclass(frozen=True)
-class _Headline:
-    """The first lines of the page: the accuracy, and whether the labels can be used."""
-
-    question: str
-    level: str
-    """Good, careful or doubtful; doubtful is red."""
-    measured: str
-    """The accuracy on documents with a true label, if there are enough."""
-    measured_on: str
-    expected: str
-    between: str
-    opening: str
-    verdict: str
-
-
 def _measured_accuracy(contents: ReportContents) -> tuple[str, str]:
     """Return the measured accuracy, and its interval and basis as text; "" if too few are known."""
     scores = contents.run.scores or {}
@@ -164,8 +147,11 @@ def _has_accuracy(contents: ReportContents) -> bool:
     return contents.expected_accuracy is not None or bool(_measured_accuracy(contents)[0])
 
 
-def _make_headline(contents: ReportContents) -> _Headline | None:
-    """Return the accuracy and the verdict; None if neither is known."""
+def _make_headline(contents: ReportContents) -> dict[str, str] | None:
+    """Return the accuracy and the verdict; None if neither is known.
+
+    The "level" is good, careful or doubtful, which is red.
+    """
     verdict = contents.diagnostics.get("verdict")
     if not _has_accuracy(contents) and not isinstance(verdict, str):
         return None
@@ -178,13 +164,14 @@ def _make_headline(contents: ReportContents) -> _Headline | None:
     if not _has_accuracy(contents) and len(contents.history) > 1:
         question = "Did adapting help?"
         level = "careful" if level == "good" else level  # a good answer is not one on the labels
-    value, between = "", ""
+    measured, measured_on = _measured_accuracy(contents)
+    headline = {"question": question, "level": level, "opening": opening + colon, "verdict": rest}
+    headline |= {"measured": measured, "measured_on": measured_on, "expected": "", "between": ""}
     expected = contents.expected_accuracy
     if expected is not None:
-        value = percent(expected["value"])
-        between = f"{percent(expected['low'])} to {percent(expected['high'])}"
-    measured, measured_on = _measured_accuracy(contents)
-    return _Headline(question, level, measured, measured_on, value, between, opening + colon, rest)
+        headline["expected"] = percent(expected["value"])
+        headline["between"] = f"{percent(expected['low'])} to {percent(expected['high'])}"
+    return headline
 
 
 def count_doubtful(contents: ReportContents) -> int:
@@ -276,40 +263,31 @@ def _group_issues(
     return groups
 
 
-@dataclass(frozen=True)
-class _NGramRow:
-    """An n-gram as shown, with the numbers of blanks before and after it, and its weight."""
+def _list_ngrams(contents: ReportContents) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the n-grams of each class, their bars on one scale; nothing if there are none.
 
-    before: int
-    text: str
-    after: int
-    bar: Markup
-    worth: str
-    in_source: int | None = None
-    in_target: int | None = None
-
-
-def _list_ngrams(contents: ReportContents) -> list[tuple[str, list[_NGramRow]]]:
-    """Return the n-grams of each class, their bars on one scale; nothing if there are none."""
+    An n-gram comes with the numbers of blanks before and after it, and of documents that have it.
+    """
     weights = [weight for found in contents.strongest_ngrams for _, weight, *_ in found]
     largest = max(weights, default=0.0)
     if largest <= 0:
         return []
     n_digits = max(0, 2 - floor(log10(largest)))
 
-    def make_row(text: str, weight: float, *counts: int, code: int) -> _NGramRow:
-        kept = text.strip()
-        before = len(text) - len(text.lstrip())
-        after = len(text) - before - len(kept)
-        bar = draw_bar(weight / largest, code)
-        return _NGramRow(before, kept, after, bar, f"{weight:.{n_digits}f}", *counts)
+    def make_row(code: int, text: str, weight: float, *counts: int) -> dict[str, Any]:
+        in_source, in_target = counts or (None, None)
+        return {
+            "before": len(text) - len(text.lstrip()),
+            "text": text.strip(),
+            "after": len(text.lstrip()) - len(text.strip()),
+            "bar": draw_bar(weight / largest, code),
+            "worth": f"{weight:.{n_digits}f}",
+            "in_source": in_source,
+            "in_target": in_target,
+        }
 
-    return [
-        (name, [make_row(*one, code=code) for one in found])
-        for code, (name, found) in enumerate(
-            zip(contents.classes, contents.strongest_ngrams, strict=True)
-        )
-    ]
+    by_class = enumerate(zip(contents.classes, contents.strongest_ngrams, strict=True))
+    return [(name, [make_row(code, *one) for one in found]) for code, (name, found) in by_class]
 
 
 def _format_value(value: Any) -> str:

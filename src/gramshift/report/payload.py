@@ -44,37 +44,11 @@ def make_payload(
     columns = {name for one in contents.documents for name, _ in one.more}
     n_values = max(1, len(columns) * len(contents.documents))
     max_value_length = max(20, min(MAX_VALUE_LENGTH, MAX_COLUMN_BYTES // n_values))
-
-    def pack(one: DocumentEntry, length: int) -> dict[str, Any]:
-        spans = [span for span in one.spans if span[1] <= length]
-        packed: dict[str, Any] = {
-            "id": one.id,
-            "text": one.text[:length],
-            "label": code[one.label],
-            "confidence": round(one.confidence, 4),
-            "probabilities": [round(value, 3) for value in one.probabilities],
-            "round": one.round,
-            "spans": to_units(one.text[:length], spans),
-            "near": [
-                [place[_identify(near)], round(near.similarity, 3)] for near in one.neighbours
-            ],
-        }
-        known = {"reference": code.get(one.reference_label or ""), "truth": one.truth}
-        packed |= {name: value for name, value in known.items() if value is not None}
-        if one.more:
-            packed["more"] = [
-                [name, shortened(value, max_value_length)] for name, value in one.more
-            ]
-        flags = {
-            "corrected": one.corrected,
-            "drawn": one.drawn,
-            "abstained": one.abstained,
-            "unexplained": not one.explained,
-            "cut": len(one.text) - length,
-        }
-        return packed | {name: value for name, value in flags.items() if value}
-
-    documents = zip(contents.documents, lengths, strict=True)
+    documents = []
+    for one, length in zip(contents.documents, lengths, strict=True):
+        near = [[place[_identify(near)], round(near.similarity, 3)] for near in one.neighbours]
+        more = [[name, shortened(value, max_value_length)] for name, value in one.more]
+        documents.append(_pack(one, length, code, near, more))
     sources = zip(neighbours, source_lengths, strict=True)
     return {
         "key": digest(contents),
@@ -83,12 +57,43 @@ def make_payload(
         "doubtful": MIN_CONFIDENCE,
         "reference": contents.reference,
         "command": contents.run.next_command,
-        "documents": [pack(one, length) for one, length in documents],
+        "documents": documents,
         "sources": [
             [name, label, text[:length], len(text) - length]
             for (name, label, text), length in sources
         ],
     }
+
+
+def _pack(
+    one: DocumentEntry, length: int, code: dict[str, int], near: list[Any], more: list[Any]
+) -> dict[str, Any]:
+    """Return a document, with ``length`` characters of its text; fields that say no are left out.
+
+    ``near`` are the numbers of its neighbours and their similarities, ``more`` its other columns.
+    """
+    spans = [span for span in one.spans if span[1] <= length]
+    packed = {
+        "id": one.id,
+        "text": one.text[:length],
+        "label": code[one.label],
+        "confidence": round(one.confidence, 4),
+        "probabilities": [round(value, 3) for value in one.probabilities],
+        "round": one.round,
+        "spans": to_units(one.text[:length], spans),
+        "near": near,
+    }
+    known = {"reference": code.get(one.reference_label or ""), "truth": one.truth}
+    packed |= {name: value for name, value in known.items() if value is not None}
+    others = {
+        "more": more,
+        "corrected": one.corrected,
+        "drawn": one.drawn,
+        "abstained": one.abstained,
+        "unexplained": not one.explained,
+        "cut": len(one.text) - length,
+    }
+    return packed | {name: value for name, value in others.items() if value}
 
 
 def digest(contents: ReportContents) -> str:

@@ -40,23 +40,10 @@ def confidence(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
     bottom = np.zeros(len(counts))
     for code, name in enumerate(names):
         heights = np.array([row[code] for row in counts], float)
-        ax.bar(
-            edges,
-            heights,
-            BIN_WIDTH,
-            bottom=bottom,
-            align="edge",
-            color=_colour(code),
-            edgecolor="none",
-            label=_shorten_label(name),
-        )
+        ax.bar(edges, heights, BIN_WIDTH, bottom=bottom, align="edge", **_style(code, name))
         bottom += heights
-    ax.set(
-        xlim=(low, 1),
-        xlabel="probability of the label",
-        ylabel="target documents",
-        title="Confidence",
-    )
+    ax.set(xlim=(low, 1), xlabel="probability of the label", ylabel="target documents")
+    ax.set(title="Confidence")
     return _finish(ax)
 
 
@@ -77,14 +64,7 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
     left = np.zeros(len(stages))
     for code, name in enumerate(summary.source):
         widths = np.array([one[name] for one in stages.values()])
-        ax.barh(
-            places,
-            widths,
-            left=left,
-            color=_colour(code),
-            edgecolor="none",
-            label=_shorten_label(name),
-        )
+        ax.barh(places, widths, left=left, **_style(code, name))
         for place, start, width in zip(places, left, widths, strict=True):
             if width > MIN_SHARE:
                 middle = start + width / 2
@@ -119,8 +99,7 @@ def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -
     names = []
     for code, (label, strongest) in enumerate(found.items()):
         for number, (text, weight) in enumerate(strongest[:n]):
-            name = None if number else _shorten_label(str(label))
-            ax.barh(place, weight, color=_colour(code), edgecolor="none", label=name)
+            ax.barh(place, weight, **_style(code, None if number else str(label)))
             places.append(place)
             names.append(shortened(text.strip(), 30))
             place += 1
@@ -220,6 +199,12 @@ def _make_axes(ax: Any) -> Any:
 
 def _colour(code: int) -> str:
     return COLOURS[code % len(COLOURS)]
+
+
+def _style(code: int, name: str | None) -> dict[str, Any]:
+    """Return the style of a class's bars; only those with a ``name`` are in the legend."""
+    label = None if name is None else _shorten_label(name)
+    return {"color": _colour(code), "edgecolor": "none", "label": label}
 
 
 def _shorten_label(name: str) -> str:

@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -87,6 +87,11 @@ class Writer:
         self._table = table
         self.names = list(style.kept or table.columns)
         self._new = [name for name in added if name not in self.names]
+        self._begin(added)
+
+    def _begin(self, added: dict[str, type]) -> None:
+        """Write the beginning of the file."""
+        raise NotImplementedError
 
     def write(self, part: TablePart, added: NewColumns) -> None:
         """Write the rows of a part with their new columns."""
@@ -104,12 +109,6 @@ class Writer:
                 problem = "the new value would take its place"
                 raise TableError(f"{place} {found} has; {problem}: rename it")
 
-    def complain(self, name: str, number: int, part: TablePart) -> None:
-        """Raise the error about a column that occurs too late."""
-        found = f"{self._table.at(part.places[number])} has {short(name)!r}"
-        advice = "columns come and go only in an output that ends in .jsonl"
-        raise TableError(f"{found}, which the rows before did not; {advice}")
-
 
 def quote_cell(cell: str, delimiter: str = ",") -> str:
     """Return a cell, in quotes if a reader would not take it for exactly one cell."""
@@ -123,10 +122,8 @@ def quote_cell(cell: str, delimiter: str = ",") -> str:
 class DelimitedWriter(Writer):
     """A writer of csv and tsv in the style of the input."""
 
-    def __init__(
-        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
-    ) -> None:
-        super().__init__(file, style, table, added)
+    def _begin(self, added: dict[str, type]) -> None:
+        style = self._style
         self._columns = list(dict.fromkeys([*self.names, *added]))
         self._known = None if style.kept else set(self._columns)
         self._encoder = codecs.getincrementalencoder(style.encoding)("backslashreplace")
@@ -141,7 +138,10 @@ class DelimitedWriter(Writer):
             if self._known is not None:
                 self.check(row, number, part)
                 if not row.keys() <= self._known:
-                    self.complain(min(row.keys() - self._known), number, part)
+                    name = min(row.keys() - self._known)
+                    found = f"{self._table.at(part.places[number])} has {short(name)!r}"
+                    advice = "columns come and go only in an output that ends in .jsonl"
+                    raise TableError(f"{found}, which the rows before did not; {advice}")
             own = row
             if is_jsonl and not all(map(is_exact, row.values())):
                 own = read_exactly(part.native[number])
@@ -168,11 +168,8 @@ BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 class JsonWriter(Writer):
     """A writer of one object per line, which keeps objects of a jsonl to the character."""
 
-    def __init__(
-        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
-    ) -> None:
-        super().__init__(file, style, table, added)
-        self._encoder = codecs.getincrementalencoder(style.encoding)()
+    def _begin(self, added: dict[str, type]) -> None:
+        self._encoder = codecs.getincrementalencoder(self._style.encoding)()
 
     def write(self, part: TablePart, added: NewColumns) -> None:
         """Write the rows of a part as objects."""
@@ -208,12 +205,9 @@ def _extend(line: str, row: Row, new: Row) -> str:
 class ParquetWriter(Writer):
     """A writer of parquet with the types of the input; the columns of a csv are strings."""
 
-    def __init__(
-        self, file: IO[bytes], style: TableStyle, table: Table, added: dict[str, type]
-    ) -> None:
-        super().__init__(file, style, table, added)
-        self._pyarrow, own = import_pyarrow(), self.names
-        pa = self._pyarrow
+    def _begin(self, added: dict[str, type]) -> None:
+        self._pyarrow = pa = import_pyarrow()
+        own = self.names
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
         try:
             fields = {name: pa.field(name, types[kind]) for name, kind in added.items()}
@@ -221,10 +215,10 @@ class ParquetWriter(Writer):
         except UnicodeEncodeError as error:
             problem = "whose names cannot hold a lone surrogate"
             raise TableError(_not_parquet(error.object, problem)) from None
-        if style.schema is not None:
-            fields |= {field.name: field for field in style.schema}
+        if self._style.schema is not None:
+            fields |= {field.name: field for field in self._style.schema}
         self._schema = pa.schema([fields[name] for name in dict.fromkeys([*own, *added])])
-        self._writer = pa.parquet.ParquetWriter(file, self._schema)
+        self._writer = pa.parquet.ParquetWriter(self._file, self._schema)
 
     def write(self, part: TablePart, added: NewColumns) -> None:
         """Write the rows of a part as a table of Arrow."""
@@ -251,7 +245,7 @@ def _not_parquet(column: str, problem: str) -> str:
     return f"the column {short(column)!r} cannot be written as parquet, {problem}; {advice}"
 
 
-WRITERS: dict[str, Callable[[IO[bytes], TableStyle, Table, dict[str, type]], Writer]] = {
+WRITERS: dict[str, type[Writer]] = {
     "csv": DelimitedWriter,
     "tsv": DelimitedWriter,
     "jsonl": JsonWriter,
