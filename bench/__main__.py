@@ -5,12 +5,12 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection
 from subprocess import CalledProcessError
 from typing import Any
 
 from bench.corpus import CorpusError, load_corpus
-from bench.machine import describe, say, source_state
+from bench.machine import describe, say, show, source_state
 from bench.rivals import MismatchError
 from gramshift.errors import InputError
 
@@ -22,12 +22,7 @@ BENCHMARKS = {
     "linear": 'the default against scikit-learn and "paper", by documents, classes and workers',
     "classify": "the command classify, from files to report, alternating with another commit",
 }
-GROWING = ("linear", "classify")  # generate as many documents as --docs asks for
-OWN = {  # options that not every benchmark has
-    "linear": ("only", "largest", "million"),
-    "classify": ("against",),
-    "robust": ("only", "rivals"),
-}
+GROWING = ("linear", "classify")  # take as many documents as --docs asks for by themselves
 
 
 def at_least(least: int) -> Any:
@@ -113,7 +108,7 @@ def add_own(name: str, parser: argparse.ArgumentParser) -> None:
         )
 
 
-def some_of(names: Sequence[str]) -> Any:
+def some_of(names: Collection[str]) -> Any:
     """Return a parser of some of these names with commas between them, for argparse."""
 
     def parse(text: str) -> list[str]:
@@ -127,23 +122,21 @@ def some_of(names: Sequence[str]) -> Any:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; return 0, 1 if results differ or a child fails, 2 without data."""
-    args = make_parser().parse_args(arguments)
+    options = vars(make_parser().parse_args(arguments))
+    name, data, as_json = (options.pop(one) for one in ("benchmark", "data", "json"))
+    docs = None if name in GROWING else options.pop("docs")
+    options["repeat"] = options["repeat"] or (1 if options["smoke"] else 9)
     try:
-        grows = args.benchmark in GROWING
-        texts = load_corpus(args.data, docs=None if grows else args.docs, smoke=args.smoke)
+        texts = load_corpus(data, docs=docs, smoke=options["smoke"])
     except (CorpusError, InputError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    if args.data:
-        os.environ["GRAMSHIFT_DATA"] = os.path.abspath(args.data)  # for children
-    benchmark = importlib.import_module(f"bench.{args.benchmark}")
-    head = {"benchmark": args.benchmark} | describe()
+    if data:
+        os.environ["GRAMSHIFT_DATA"] = os.path.abspath(data)  # for children
+    benchmark = importlib.import_module(f"bench.{name}")
+    head = {"benchmark": name} | describe()
     try:
-        more = {"docs": args.docs} if grows else {}
-        more |= {name: getattr(args, name) for name in OWN.get(args.benchmark, ())}
-        result = head | benchmark.run(
-            texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more
-        )
+        result = head | benchmark.run(texts, **options)
     except (MismatchError, CorpusError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -152,7 +145,8 @@ def main(arguments: list[str] | None = None) -> int:
         say(
             "gramshift's source was edited meanwhile: these figures mix two versions, measure again"
         )
-    print(json.dumps(result, indent=2) if args.json else benchmark.show(result))
+    show_result = getattr(benchmark, "show", show)  # robust has a text of its own
+    print(json.dumps(result, indent=2) if as_json else show_result(result))
     return 1 if result.get("failed") else 0
 
 

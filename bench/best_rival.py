@@ -40,35 +40,28 @@ TOLERANCE = 1e-8  # of the residual, relative to the right-hand side
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Coefficients of n-grams by class, and their weights in the norm of a document."""
+    """Vectorizers with the weights of n-grams, and their coefficients by class."""
 
-    vectorizers: list[Any]
-    weights: list[Floats]
-    coefficients: list[Floats]
+    parts: list[tuple[Any, Floats, Floats]]
     intercepts: Floats
 
     def score(self, texts: Texts) -> Floats:
         """Return the scores of new documents."""
         normalised, total = normalise(texts), self.intercepts
-        for vectorizer, weights, coefficients in zip(
-            self.vectorizers, self.weights, self.coefficients, strict=True
-        ):
+        for vectorizer, weights, coefficients in self.parts:
             present = vectorizer.transform(normalised)
             total = total + (present @ coefficients) * _one_over_root(present @ weights)[:, None]
         return np.asarray(total)
 
     def pruned(self) -> "LinearModel":
         """Return the model without n-grams of weight 0, as one would keep it."""
-        vectorizers = []
-        for vectorizer, weights in zip(self.vectorizers, self.weights, strict=True):
-            words = vectorizer.get_feature_names_out()[weights > 0].tolist()
-            vectorizers.append(clone(vectorizer).set_params(vocabulary=words, min_df=1))
-        kept = [weights > 0 for weights in self.weights]
-        parts = [
-            [one[some] for one, some in zip(several, kept, strict=True)]
-            for several in (self.weights, self.coefficients)
-        ]
-        return LinearModel(vectorizers, *parts, self.intercepts)
+        parts = []
+        for vectorizer, weights, coefficients in self.parts:
+            kept = weights > 0
+            words = vectorizer.get_feature_names_out()[kept].tolist()
+            smaller = clone(vectorizer).set_params(vocabulary=words, min_df=1)
+            parts.append((smaller, weights[kept], coefficients[kept]))
+        return LinearModel(parts, self.intercepts)
 
 
 @dataclass(frozen=True)
@@ -81,43 +74,35 @@ class Found:
     model: LinearModel
 
 
-def make_vectorizers(ngram_range: tuple[int, int] = LENGTHS) -> list[CountVectorizer]:
+def make_vectorizers() -> list[CountVectorizer]:
     """Of characters and of words; n-grams of one document weigh nothing, and are left out."""
     common: dict[str, Any] = {"lowercase": False, "binary": True, "min_df": 2, "dtype": np.float64}
     return [
-        CountVectorizer(analyzer="char", ngram_range=ngram_range, **common),
+        CountVectorizer(analyzer="char", ngram_range=LENGTHS, **common),
         CountVectorizer(
             analyzer="word", token_pattern=WORD_PATTERN, ngram_range=WORD_RANGE, **common
         ),
     ]
 
 
-def fit_best(
-    source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = LENGTHS
-) -> Found:
+def fit_best(source: Texts, codes: Codes, target: Texts) -> Found:
     """Return labels and probabilities of the target texts."""
-    texts, vectorizers = normalise([*source, *target]), make_vectorizers(ngram_range)
-    present = [vectorizer.fit_transform(texts) for vectorizer in vectorizers]
-    ranks = np.argsort(
-        np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable")
-    )
-    training_set = TrainingSet.of_source(
-        np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks
-    )
+    texts, vectorizers = normalise([*source, *target]), make_vectorizers()
+    features = SparseDescriber([vectorizer.fit_transform(texts) for vectorizer in vectorizers])
+    digests = [digest_of(text).hex() for text in [*source, *target]]
+    ranks = np.argsort(np.argsort(digests, kind="stable"))
+    is_source = np.arange(len(texts)) < len(source)
+    training_set = TrainingSet.of_source(is_source, codes, int(codes.max()) + 1, ranks)
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
-    feature_maker = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= MIN_TARGET else 1
     outcome = fit_rounds(
-        feature_maker, training_set, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
+        features, training_set, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
     )
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)
-    model = LinearModel(
-        vectorizers,
-        *feature_maker.coefficients(outcome.training_set, last.fitted),
-        last.fitted.intercepts,
-    )
+    weighted = features.coefficients(outcome.training_set, last.fitted)
+    model = LinearModel(list(zip(vectorizers, *weighted, strict=True)), last.fitted.intercepts)
     return Found(choose_classes(last.scores), last.scores, probabilities, model)
 
 
@@ -131,16 +116,9 @@ class SparseFeatures:
         """Return the similarities of some documents to all, times vectors."""
         return np.asarray(self.matrix[rows] @ (self.matrix.T @ vectors))
 
-
-@dataclass(frozen=True)
-class SparseRidge:
-    """Ridge regression by conjugate gradients on the dual system."""
-
-    features: SparseFeatures
-
     def solve(self, training: Codes, targets: Floats, near: Any = None) -> Coefficients:
-        """Train on some documents."""
-        chosen = self.features.matrix[training]
+        """Train ridge regression on some documents by conjugate gradients on the dual system."""
+        chosen = self.matrix[training]
         turned, n = chosen.T.tocsr(), len(training)
         system = LinearOperator(
             (n, n),
@@ -148,7 +126,7 @@ class SparseRidge:
             dtype=np.float64,
         )
         columns = targets[:, 1:] if targets.shape[1] == 2 else targets
-        found = np.zeros((self.features.matrix.shape[0], columns.shape[1]))
+        found = np.zeros((self.matrix.shape[0], columns.shape[1]))
         found[training] = np.column_stack(
             [cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T]
         )
@@ -176,8 +154,8 @@ class SparseDescriber:
         return SparseFeatures(hstack(parts, format="csr"))
 
     def make_solver(self, features: Any, source: Codes) -> Any:
-        """Return the solver for these features."""
-        return SparseRidge(features)
+        """Return the features, which train themselves."""
+        return features
 
     def measure_drift(self, training_set: TrainingSet) -> float:
         """Return the drift of words and pairs of words."""

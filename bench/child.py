@@ -1,7 +1,7 @@
 """Measurements in a process of their own: ``python -m bench.child TASK``, JSON in and out.
 
-Only the standard library is imported at the top, because tasks time imports and limit threads
-before libraries are loaded.
+Only the standard library is imported at the top, because a task times imports, and others measure
+the memory of one library without the others.
 """
 
 import json
@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,16 @@ from bench.machine import peak_bytes
 ROOT = Path(__file__).resolve().parent.parent
 LATER_CALLS = 3
 WARM_DOCS, WARM_SETTING = 60, "BD-EK"  # a small fit that loads compiled code
+PAPER_KERNELS = ["presence", "intersection"]
 
 
 def run_child(task: str, *, here: bool = False, **arguments: Any) -> dict[str, Any]:
-    """Run one task in a fresh process, which shares our stderr, and return its report.
+    """Run a function of this module in a fresh process, and return its report.
 
     With ``here`` it runs in this process, where figures do not matter and only time would be lost.
     """
     if here:
-        return TASKS[task](**arguments)
+        return dict(globals()[task](**arguments))
     command = [sys.executable, "-m", "bench.child", task]
     done = subprocess.run(
         command,
@@ -56,8 +57,11 @@ class Watch:
 
     def report(self) -> dict[str, Any]:
         """Return the figures of the fastest run, and the peak."""
-        least = {"seconds": min(self.seconds), "cpu_s": min(self.cpu), "all_seconds": self.seconds}
-        return least | {"peak_mb": peak_bytes() / 1e6}
+        return {
+            "seconds": min(self.seconds),
+            "cpu_s": min(self.cpu),
+            "peak_mb": peak_bytes() / 1e6,
+        }
 
 
 def cold(texts: list[str]) -> dict[str, float]:
@@ -74,8 +78,12 @@ def cold(texts: list[str]) -> dict[str, float]:
         with later:
             kernel.gram(texts)
     least = min(later.seconds)
-    first = {"import_s": imported - begun, "first_call_s": called - imported}
-    return first | {"later_call_s": least, "extra_s": called - begun - least}
+    return {
+        "import": imported - begun,
+        "first call": called - imported,
+        "later call": least,
+        "extra": called - begun - least,
+    }
 
 
 def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
@@ -85,10 +93,10 @@ def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
 
         gram = gramshift.StringKernel(kind, ngram_range=(5, 8)).gram(texts)
     else:
-        from bench.rivals import GRAMS
+        from bench.rivals import kernel_matrix
 
-        gram = GRAMS[kind](texts)
-    return {"peak_mb": peak_bytes() / 1e6, "gram_mb": gram.nbytes / 1e6}
+        gram = kernel_matrix(kind, texts)
+    return {"MB": peak_bytes() / 1e6, "of which gram": gram.nbytes / 1e6}
 
 
 def algebra(contestant: str, path: str) -> dict[str, float]:
@@ -106,11 +114,7 @@ def algebra(contestant: str, path: str) -> dict[str, float]:
 
         algorithm_1(gram, *label_reviews(len(gram)))
     peak = peak_bytes()
-    return {
-        "peak_mb": peak / 1e6,
-        "gram_mb": gram.nbytes / 1e6,
-        "beyond_mb": (peak - gram.nbytes) / 1e6,
-    }
+    return {"MB": peak / 1e6, "beyond the gram": (peak - gram.nbytes) / 1e6}
 
 
 def reproduce() -> dict[str, float]:
@@ -121,10 +125,17 @@ def reproduce() -> dict[str, float]:
     from bench.corpus import find_data
     from gramshift.evaluate.protocol import GROUPS
     from gramshift.evaluate.reproduce import reproduce as run
+    from gramshift.methods import STAGES
 
-    methods, kernels, watch = ["plain", "adapted", "tkc"], ["presence", "intersection"], Watch()
+    watch = Watch()
     with tempfile.TemporaryDirectory(prefix="gramshift-bench-") as folder, watch:
-        run(find_data(None), Path(folder), settings=GROUPS["all"], methods=methods, kernels=kernels)
+        run(
+            find_data(None),
+            Path(folder),
+            settings=GROUPS["all"],
+            methods=STAGES,
+            kernels=PAPER_KERNELS,
+        )
     return watch.report()
 
 
@@ -136,38 +147,55 @@ def settings(texts: list[str]) -> dict[str, float]:
     from gramshift.evaluate.paper_stages import run_stages
     from gramshift.evaluate.protocol import GROUPS
     from gramshift.evaluate.results import StackedReviews
+    from gramshift.methods import STAGES
 
-    codes, watch = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2, Watch()
+    documents = StackedReviews("BDEK", (np.arange(len(texts)) * 8 // len(texts) + 1) % 2)
+    watch = Watch()
     with watch:
-        for kind in ("presence", "intersection"):
+        for kind in PAPER_KERNELS:
             gram = gramshift.StringKernel(kind).gram(texts)
-            for _ in run_stages(
-                gram, StackedReviews("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]
-            ):
-                pass
+            list(run_stages(gram, documents, GROUPS["all"], STAGES))
     return watch.report()
 
 
-def real_fit(setting: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
-    """Go from n real reviews to labels and probabilities by the preset "best"."""
-    from bench.corpus import load_reviews, split_setting
+def fit(
+    setting: str,
+    n: int,
+    smoke: bool,
+    *,
+    repeat: int = 1,
+    grown: bool = False,
+    presets: Sequence[str] = ("best",),
+    ngram_range: Sequence[int] | None = None,
+    answers: bool = False,
+) -> dict[str, Any]:
+    """Fit presets on the same n documents, in turns, real ones or grown ones.
 
-    reviews, watch = load_reviews(smoke=smoke), Watch()
-    source, codes, target = split_setting(reviews, setting, n)
-    _warm_up(reviews)
+    Returns figures by preset, and with ``answers`` those of the last fit.
+    """
+    from bench.corpus import grow_setting, load_reviews, split_setting
+
+    reviews = load_reviews(smoke=smoke)
+    options = {} if ngram_range is None else {"ngram_range": tuple(ngram_range)}
+    source, codes, target = (grow_setting if grown else split_setting)(reviews, setting, n)
+    watches = {preset: Watch() for preset in presets}
+    for preset in presets:
+        _warm_up(reviews, preset, **options)
     classifier: Any = None
     for _ in range(repeat):
-        classifier = None  # so that memory never holds two of them
-        with watch:
-            classifier = _make().fit(source, codes, target=target)
-            probabilities = classifier.transduction_proba_
-    return watch.report() | _answers(
-        classifier.transduction_, classifier.transduction_score_, probabilities
-    )
+        for preset, watch in watches.items():
+            classifier = None  # so that memory never holds two of them
+            with watch:
+                classifier = _make(preset, **options).fit(source, codes, target=target)
+    result: dict[str, Any] = {preset: watch.report() for preset, watch in watches.items()}
+    if answers:
+        names = ("transduction_", "transduction_score_", "transduction_proba_")
+        result |= _answers(*(getattr(classifier, name) for name in names))
+    return result
 
 
 def real_rival(setting: str, n: int, smoke: bool) -> dict[str, Any]:
-    """Time the fit of ``real_fit`` by scikit-learn and SciPy, once."""
+    """Time a fit by scikit-learn and SciPy, once."""
     from bench.best_rival import fit_best
     from bench.corpus import load_reviews, split_setting
 
@@ -177,48 +205,19 @@ def real_rival(setting: str, n: int, smoke: bool) -> dict[str, Any]:
     return watch.report() | _answers(found.codes, found.scores, found.probabilities)
 
 
-def presets(setting: str, n: int, grown: bool, repeat: int, smoke: bool) -> dict[str, Any]:
-    """Fit both presets on the same documents, in turns, real ones or grown ones."""
-    from bench.corpus import grow_lists, load_reviews, split_setting
-
-    reviews = load_reviews(smoke=smoke)
-    source, codes, target = (
-        grow_lists(reviews, n, setting) if grown else split_setting(reviews, setting, n)
-    )
-    watches = {"paper": Watch(), "best": Watch()}
-    for preset in watches:
-        _warm_up(reviews, preset)
-    for _ in range(repeat):
-        for preset, watch in watches.items():
-            with watch:
-                _make(preset).fit(source, codes, target=target)
-    return {preset: watch.report() for preset, watch in watches.items()}
-
-
-def grown_fit(setting: str, n: int, lengths: list[int], smoke: bool) -> dict[str, Any]:
-    """Fit grown documents, which are held in memory."""
-    from bench.corpus import grow_lists, load_reviews
-
-    reviews, ngram_range, watch = load_reviews(smoke=smoke), tuple(lengths), Watch()
-    _warm_up(reviews, ngram_range=ngram_range)
-    source, labels, target = grow_lists(reviews, n, setting)
-    with watch:
-        _make(ngram_range=ngram_range).fit(source, labels, target=target)
-    return watch.report()
-
-
 def keep_model(n: int, path: str, smoke: bool) -> dict[str, Any]:
     """Fit n grown documents and keep the model in a file."""
-    from bench.corpus import grow_lists, load_reviews
+    from bench.corpus import grow_setting, load_reviews
 
-    source, labels, target = grow_lists(load_reviews(smoke=smoke), n, "B-D")
+    source, labels, target = grow_setting(load_reviews(smoke=smoke), "B-D", n)
     _make().fit(source, labels, target=target).save(path)
     return {"model_mb": os.path.getsize(path) / 1e6}
 
 
-def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[str, Any]:
+def predict(path: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
     """Measure documents per second that a model labels on one core, on unseen domains."""
-    _use_one_core(pinned)
+    from threadpoolctl import threadpool_limits
+
     import gramshift
     from bench.corpus import load_reviews, take
 
@@ -227,26 +226,33 @@ def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[s
     with loading:
         model: Any = gramshift.load(path)
     model.set_params(n_jobs=1)
-    model.predict(documents[:20])
-    for _ in range(repeat):
-        with watch:
-            model.predict(documents)
-    figures = watch.report() | {"per_second": n / min(watch.seconds), "load_s": loading.seconds[0]}
-    return figures | {"scores": model.decision_function(documents).tolist()}
+    with threadpool_limits(1):
+        model.predict(documents[:20])
+        for _ in range(repeat):
+            with watch:
+                model.predict(documents)
+    return {
+        "per_second": n / min(watch.seconds),
+        "peak_mb": watch.report()["peak_mb"],
+        "load_s": loading.seconds[0],
+        "scores": model.decision_function(documents).tolist(),
+    }
 
 
-def predict_rival(n: int, n_predicted: int, pinned: bool, smoke: bool) -> dict[str, Any]:
+def predict_rival(n: int, n_predicted: int, smoke: bool) -> dict[str, Any]:
     """Measure ``predict``, once, by CountVectorizer and a coefficient for each n-gram."""
-    _use_one_core(pinned)
+    from threadpoolctl import threadpool_limits
+
     from bench.best_rival import fit_best
-    from bench.corpus import grow_lists, load_reviews, take
+    from bench.corpus import grow_setting, load_reviews, take
 
     reviews, watch = load_reviews(smoke=smoke), Watch()
     documents, _ = take(reviews, "EK", n_predicted)
-    model = fit_best(*grow_lists(reviews, n, "B-D")).model.pruned()
-    model.score(documents[:20])
-    with watch:
-        scores = model.score(documents)
+    model = fit_best(*grow_setting(reviews, "B-D", n)).model.pruned()
+    with threadpool_limits(1):
+        model.score(documents[:20])
+        with watch:
+            scores = model.score(documents)
     return {"per_second": n_predicted / watch.seconds[0], "scores": scores[:, 1].tolist()}
 
 
@@ -276,9 +282,9 @@ def _make(preset: str = "best", **options: Any) -> Any:
 
 
 def _warm_up(reviews: Any, preset: str = "best", **options: Any) -> None:
-    from bench.corpus import grow_lists
+    from bench.corpus import grow_setting
 
-    source, labels, target = grow_lists(reviews, WARM_DOCS, WARM_SETTING)
+    source, labels, target = grow_setting(reviews, WARM_SETTING, WARM_DOCS)
     _make(preset, **options).fit(source, labels, target=target)
 
 
@@ -290,34 +296,5 @@ def _answers(codes: Any, scores: Any, probabilities: Any) -> dict[str, Any]:
     }
 
 
-def _use_one_core(pinned: bool) -> None:
-    """Limit all libraries to one thread; call this before they are loaded."""
-    if not pinned:
-        return
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-
-
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task
-    for task in (
-        cold,
-        memory,
-        algebra,
-        reproduce,
-        settings,
-        real_fit,
-        real_rival,
-        presets,
-        grown_fit,
-        keep_model,
-        predict,
-        predict_rival,
-        classes,
-    )
-}
-
 if __name__ == "__main__":
-    print(json.dumps(TASKS[sys.argv[1]](**json.load(sys.stdin))))
+    print(json.dumps(run_child(sys.argv[1], here=True, **json.load(sys.stdin))))

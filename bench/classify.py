@@ -12,7 +12,7 @@ from typing import Any
 import gramshift
 from bench.corpus import ROOT, Texts, load_reviews, take, write_documents
 from bench.linear import run_command
-from bench.machine import machine_lines, say, table
+from bench.machine import say
 
 WARM_DOCS = 60  # of the first run, which compiles
 
@@ -28,16 +28,13 @@ def run(
         TemporaryDirectory(prefix="gramshift-bench-") as name,
         check_out(against) if against else nullcontext() as tree,
     ):
-        homes = {"this tree": Path(gramshift.__file__).parents[1]} | (
-            {} if tree is None else {against or "": tree / "src"}
-        )
         folder = Path(name)
+        homes = {"this tree": Path(gramshift.__file__).parents[1]}
+        if tree is not None:
+            homes[str(against)] = tree / "src"
         for prefix, size in (("", n), ("warm-", WARM_DOCS)):
-            for letter, part in (("E", "source"), ("K", "target")):
-                documents, codes = take(reviews, letter, size // 2)
-                write_documents(
-                    folder / f"{prefix}{part}.jsonl", documents, codes if part == "source" else None
-                )
+            write_documents(folder / f"{prefix}source.jsonl", *take(reviews, "E", size // 2))
+            write_documents(folder / f"{prefix}target.jsonl", take(reviews, "K", size // 2)[0])
         for home in homes.values():
             say(f"once to compile, {WARM_DOCS} documents: {home}")
             classify(folder, home, "warm-")
@@ -46,13 +43,14 @@ def run(
             for which, several in runs.items():
                 say(f"{n} documents, {which}")
                 several.append(classify(folder, homes[which], ""))
-    labels = [several[0]["labels"] for several in runs.values()]
-    other = sum(ours != theirs for ours, theirs in zip(labels[0], labels[-1], strict=True))
-    return {
-        "documents": n,
-        "repeat": few,
-        "runs": {which: sum_up(several) for which, several in runs.items()},
-    } | ({"other_labels": other} if against else {})
+    title = f"files to report, {n} documents"
+    rows = [{title: which} | sum_up(several) for which, several in runs.items()]
+    result: dict[str, Any] = {"repeat": few, "tables": {"runs": rows}}
+    if against:
+        labels = zip(*(several[0]["labels"] for several in runs.values()), strict=True)
+        n_other = sum(ours != theirs for ours, theirs in labels)
+        result["notes"] = [f"{n_other} labels of {n // 2} differ"]
+    return result
 
 
 @contextmanager
@@ -75,43 +73,20 @@ def git(*arguments: str) -> None:
 def classify(folder: Path, home: Path, prefix: str) -> dict[str, Any]:
     """Run the command of that folder once, from files to labels and a report."""
     labels, page = folder / "labels.jsonl", folder / "page.html"
-    files = [
-        str(folder / f"{prefix}source.jsonl"),
-        "--target",
-        str(folder / f"{prefix}target.jsonl"),
-    ]
-    outputs = ["--output", str(labels), "--report", str(page), "--force"]
-    found = run_command(
-        "classify", *files, "--text", "text", "--label", "label", *outputs, home=home
-    )
+    source, target = folder / f"{prefix}source.jsonl", folder / f"{prefix}target.jsonl"
+    command = ["classify", source, "--target", target, "--text", "text", "--label", "label"]
+    command += ["--output", labels, "--report", page, "--force"]
+    found = run_command(*command, home=home)
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     name = next(name for name in rows[0] if name not in ("id", "text"))
     return found | {"page_mb": page.stat().st_size / 1e6, "labels": [row[name] for row in rows]}
 
 
-def sum_up(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Take the fastest run, with the largest peak of all."""
+def sum_up(runs: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the figures of the fastest run, with the largest peak of all."""
     best = min(runs, key=lambda one: one["seconds"])
-    figures = {
+    return {
         "seconds": best["seconds"],
-        "all_seconds": [one["seconds"] for one in runs],
-        "page_mb": best["page_mb"],
+        "peak MB": max(one["peak_mb"] for one in runs),
+        "page MB": best["page_mb"],
     }
-    return figures | {"peak_mb": max(one["peak_mb"] for one in runs)}
-
-
-def show(result: dict[str, Any]) -> str:
-    """Show a line for each tree, and how many labels differ."""
-    keys = ("seconds", "peak_mb", "page_mb")
-    rows = [[which, *(one[key] for key in keys)] for which, one in result["runs"].items()]
-    parts = [
-        machine_lines(result),
-        table(
-            f"files to report, {result['documents']} documents",
-            ("seconds", "peak MB", "page MB"),
-            rows,
-        ),
-    ]
-    if "other_labels" in result:
-        parts.append(f"{result['other_labels']} labels of {result['documents'] // 2} differ")
-    return "\n\n".join(parts)

@@ -5,11 +5,9 @@ import os
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -22,7 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SMOKE_DOCS = 300
 NGRAM_RANGE = (5, 8)
 CODES = (1, 0)
-PART_DOCUMENTS = 1000  # documents that are made at a time
 N_SENTENCES = 8  # of a text about one theme
 
 Texts = list[str]
@@ -127,43 +124,16 @@ class Deck:
             length += len(dealt[-1]) + 1
 
 
-@dataclass(frozen=True)
-class Grown:
-    """n documents, of each domain and class in turn, made while they are read."""
+def grow(reviews: Reviews, letters: str, n: int, seed: int = 0) -> Iterator[str]:
+    """Yield n documents, of each domain and class in turn; identical for the same seed."""
+    chance = random.Random(seed)
+    decks = [Deck(reviews[letter][code], chance) for letter in letters for code in CODES]
+    return (decks[i % len(decks)].deal() for i in range(n))
 
-    reviews: Reviews
-    letters: str
-    n: int
-    seed: int = 0
 
-    def __len__(self) -> int:
-        return self.n
-
-    @property
-    def labels(self) -> Any:
-        """Return the class of each document."""
-        return 1 - np.arange(self.n) % 2
-
-    def parts(self) -> Iterator[Texts]:
-        """Yield the documents from the first on, identical each time."""
-        chance = random.Random(self.seed)
-        decks = [
-            Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES
-        ]
-        for start in range(0, self.n, PART_DOCUMENTS):
-            yield [
-                decks[i % len(decks)].deal()
-                for i in range(start, min(start + PART_DOCUMENTS, self.n))
-            ]
-
-    def first(self, k: int) -> Texts:
-        """Return the first k documents."""
-        found: Texts = []
-        for part in self.parts():
-            found += part[: k - len(found)]
-            if len(found) == k:
-                break
-        return found
+def alternate(n: int) -> Codes:
+    """Return the classes of n documents that are grown or taken."""
+    return np.resize(np.array(CODES, np.intp), n)
 
 
 def load_reviews(*, smoke: bool) -> Reviews:
@@ -189,16 +159,16 @@ def by_class(texts: Texts, codes: Sequence[int]) -> dict[int, Texts]:
     }
 
 
-def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
-    """Grow source and target of a setting such as BD-EK, half of the documents each."""
+def grow_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
+    """Return grown source texts, their classes and target texts of a setting, such as BD-EK."""
     source, target = setting.split("-")
-    return Grown(reviews, source, n - n // 2), Grown(reviews, target, n // 2, seed=1)
-
-
-def grow_lists(reviews: Reviews, n: int, setting: str) -> tuple[Texts, Codes, Texts]:
-    """Grow the source texts, their classes and the target texts, all in memory."""
-    source, target = grow(reviews, n, setting)
-    return source.first(len(source)), source.labels, target.first(len(target))
+    n_target = n // 2
+    n_source = n - n_target
+    return (
+        list(grow(reviews, source, n_source)),
+        alternate(n_source),
+        list(grow(reviews, target, n_target, seed=1)),
+    )
 
 
 def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
@@ -209,7 +179,7 @@ def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
         raise CorpusError(
             f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many"
         )
-    return texts[:n], np.resize(np.array(CODES, np.intp), n)
+    return texts[:n], alternate(n)
 
 
 def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
@@ -250,14 +220,9 @@ def write_documents(path: Path, texts: Iterable[str], labels: Iterable[int] | No
             file.write(json.dumps(row) + "\n")
 
 
-def write_parts(folder: Path, grown: Grown, n_files: int) -> None:
-    """Write grown documents without labels to some files."""
+def write_parts(folder: Path, texts: Iterator[str], n_texts: int, n_files: int) -> None:
+    """Write documents without labels to some files."""
     folder.mkdir()
-    texts, size = one_by_one(grown), -(-len(grown) // n_files)
     for number in range(n_files):
-        write_documents(folder / f"part-{number:03}.jsonl", islice(texts, size))
-
-
-def one_by_one(grown: Grown) -> Iterator[str]:
-    """Yield grown documents without keeping them."""
-    return (text for part in grown.parts() for text in part)
+        part = islice(texts, -(-n_texts // n_files))
+        write_documents(folder / f"part-{number:03}.jsonl", part)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.corpus import CorpusError, find_data
+from bench.machine import Row, say, table
 from bench.robust_cells import read_lines
 from gramshift.datasets.reviews import load_sentiment
 from gramshift.methods import METHODS
@@ -46,24 +47,18 @@ def main() -> None:
         target, truth = read_development(folder.parent / "development" / "video")
     except (CorpusError, OSError) as error:
         parser.error(str(error))
-    domains = load_sentiment(folder).domains
-    print(
-        f"{'':30}"
-        + "".join(f"{letter + '>V':>8}" for letter in domains)
-        + f"{'mean':>8}{'seconds':>9}"
-    )
+    domains, rows = load_sentiment(folder).domains, []
     for name in args.methods:
+        row: Row = {"accuracy": METHODS[name].title}
         start = time.perf_counter()
-        right = []
-        for domain in domains.values():
-            clf = (
-                METHODS[name]
-                .make(source_only=args.source_only)
-                .fit(domain.texts("title+text"), domain.codes, target=target)
-            )
-            right.append(100 * np.mean(clf.transduction_ == np.array(truth)))
-        cells = "".join(f"{value:8.2f}" for value in [*right, np.mean(right)])
-        print(f"{METHODS[name].title:30}{cells}{time.perf_counter() - start:9.0f}", flush=True)
+        for letter, domain in domains.items():
+            clf = METHODS[name].make(source_only=args.source_only)
+            clf.fit(domain.texts("title+text"), domain.codes, target=target)
+            row[f"{letter}>V"] = 100 * np.mean(clf.transduction_ == np.array(truth))
+            say(f"{name}: {letter}>V {row[f'{letter}>V']:.2f}")
+        row["mean"] = np.mean(list(row.values())[1:])
+        rows.append(row | {"seconds": time.perf_counter() - start})
+    print(table(rows))
 
 
 if __name__ == "__main__":

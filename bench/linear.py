@@ -17,19 +17,16 @@ from bench.child import run_child
 from bench.corpus import (
     NGRAM_RANGE,
     CorpusError,
-    Grown,
     Reviews,
     Texts,
-    grow_lists,
+    alternate,
+    grow,
     load_reviews,
-    one_by_one,
     write_documents,
     write_parts,
 )
-from bench.machine import machine_lines, peak_bytes, say, table
+from bench.machine import Row, peak_bytes, say
 from bench.rivals import MismatchError
-from gramshift.commands.label.workers import open_workers
-from gramshift.memory import free_memory
 
 RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
@@ -42,7 +39,8 @@ N_FILES = 40
 LIMIT_MB = 3000
 POLL_SECONDS = 0.05  # between two measurements of a process
 
-Row = dict[str, Any]
+Section = dict[str, list[Row]]
+"""Tables by name."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +76,10 @@ def run(
     plan = Plan(
         load_reviews(smoke=smoke), smoke, few, docs or (120 if smoke else 8000), largest, sampled
     )
-    result: Row = {"ngram_range": NGRAM_RANGE, "repeat": plan.repeat, "failed": {}}
+    result: Row = {"repeat": few, "tables": {}, "failed": {}}
     for name in SECTIONS if only is None else [name for name in SECTIONS if name in only]:
         try:
-            result[name] = SECTIONS[name][0](plan)
+            result["tables"] |= SECTIONS[name](plan)
         except (MismatchError, CorpusError, subprocess.CalledProcessError) as error:
             # the other sections, which may take hours, run all the same
             say(f"{name}: {error}")
@@ -89,38 +87,33 @@ def run(
     return result
 
 
-def show(result: Row) -> str:
-    """Show all tables of the sections that ran, one below the other."""
-    parts = [
-        machine_lines(result),
-        *(make(result[name]) for name, (_, make) in SECTIONS.items() if name in result),
-    ]
-    return "\n\n".join(
-        [*parts, *(f"failed   {name}: {words}" for name, words in result["failed"].items())]
-    )
-
-
-def race_rival(plan: Plan) -> list[Row]:
+def race_rival(plan: Plan) -> Section:
     """Time scikit-learn and the preset from texts to probabilities, each in its own process."""
-    rows = []
+    title = f"reviews, {RIVAL_SETTING}"
+    costs, answers = [], []
     for n in [plan.docs] if plan.smoke else [plan.docs // 4, plan.docs // 2, plan.docs]:
         say(f"rival: scikit-learn, {n} reviews")
         theirs = plan.child("real_rival", setting=RIVAL_SETTING, n=n)
         say(f"rival: gramshift, {n} reviews")
-        ours = plan.child("real_fit", own=True, setting=RIVAL_SETTING, n=n, repeat=plan.repeat)
-        row = {"documents": n, "setting": RIVAL_SETTING} | compare(ours, theirs)
-        for name, one in (("sklearn", theirs), ("gramshift", ours)):
-            row |= {
-                f"{name}_s": one["seconds"],
-                f"{name}_mb": one["peak_mb"],
-                f"{name}_cpu_s": one["cpu_s"],
+        found = plan.child(
+            "fit", own=True, setting=RIVAL_SETTING, n=n, repeat=plan.repeat, answers=True
+        )
+        ours = found["best"]
+        costs.append(
+            {
+                title: n,
+                "scikit-learn (s)": theirs["seconds"],
+                "of its CPU": theirs["cpu_s"],
+                "ours (s)": ours["seconds"],
+                "of our CPUs": ours["cpu_s"],
+                "ratio": theirs["seconds"] / ours["seconds"],
+                "scikit-learn (MB)": theirs["peak_mb"],
+                "ours (MB)": ours["peak_mb"],
+                "share": ours["peak_mb"] / theirs["peak_mb"],
             }
-        row |= {
-            "ratio": theirs["seconds"] / ours["seconds"],
-            "memory_share": ours["peak_mb"] / theirs["peak_mb"],
-        }
-        rows.append(row | {"all_seconds": ours["all_seconds"]})
-    return rows
+        )
+        answers.append({title: n} | compare(found, theirs))
+    return {"rival": costs, "rival_answers": answers}
 
 
 def compare(ours: Row, theirs: Row) -> Row:
@@ -138,35 +131,14 @@ def compare(ours: Row, theirs: Row) -> Row:
     probabilities = np.abs(
         np.array(ours["probabilities"]) - np.array(theirs["probabilities"])
     ).max()
-    return {"ties": int(differ.sum()), "scores_off": off, "probabilities_off": float(probabilities)}
+    return {
+        "scores off": off,
+        "probabilities off": float(probabilities),
+        "ties": int(differ.sum()),
+    }
 
 
-def show_rival(rows: list[Row]) -> str:
-    """Show seconds and megabytes, then how far the answers are apart."""
-    title = f"reviews, {rows[0]['setting']}"
-    columns = (
-        "scikit-learn (s)",
-        "of its CPU",
-        "ours (s)",
-        "of our CPUs",
-        "ratio",
-        "scikit-learn (MB)",
-        "ours (MB)",
-        "share",
-    )
-    seconds = ("sklearn_s", "sklearn_cpu_s", "gramshift_s", "gramshift_cpu_s", "ratio")
-    keys = (*seconds, "sklearn_mb", "gramshift_mb", "memory_share")
-    costs = table(title, columns, [[row["documents"], *map(row.get, keys)] for row in rows])
-    apart = ("scores_off", "probabilities_off", "ties")
-    answers = ("scores off", "probabilities off", "ties")
-    return (
-        costs
-        + "\n\n"
-        + table(title, answers, [[row["documents"], *map(row.get, apart)] for row in rows])
-    )
-
-
-def race_paper(plan: Plan) -> list[Row]:
+def race_paper(plan: Plan) -> Section:
     """Fit both presets on real reviews of two and four domains, and on grown documents."""
     rows = []
     for setting, n, grown in (
@@ -176,174 +148,116 @@ def race_paper(plan: Plan) -> list[Row]:
     ):
         words = f"{n:,} of {setting}{', grown' if grown else ''}"
         say(f"paper: {words}")
-        found = plan.child("presets", setting=setting, n=n, grown=grown, repeat=plan.repeat)
-        rows.append(
-            {"documents": words, "ratio": found["best"]["seconds"] / found["paper"]["seconds"]}
-            | found
+        found = plan.child(
+            "fit", setting=setting, n=n, grown=grown, repeat=plan.repeat, presets=["paper", "best"]
         )
-    return rows
+        paper, best = found["paper"], found["best"]
+        rows.append(
+            {
+                "documents": words,
+                "paper (s)": paper["seconds"],
+                "best (s)": best["seconds"],
+                "CPUs of paper": paper["cpu_s"],
+                "CPUs of best": best["cpu_s"],
+                "ratio": best["seconds"] / paper["seconds"],
+            }
+        )
+    return {"paper": rows}
 
 
-def show_paper(rows: list[Row]) -> str:
-    """Show seconds of both presets."""
-    figures = [
-        [row[preset][kind] for kind in ("seconds", "cpu_s") for preset in ("paper", "best")]
-        for row in rows
-    ]
-    lines = [
-        [row["documents"], *several, row["ratio"]]
-        for row, several in zip(rows, figures, strict=True)
-    ]
-    return table(
-        "documents", ("paper (s)", "best (s)", "CPUs of paper", "CPUs of best", "ratio"), lines
-    )
-
-
-def grow(plan: Plan) -> list[Row]:
+def grow_documents(plan: Plan) -> Section:
     """Fit growing numbers of documents for two ranges of n-grams, each in its own process."""
     sizes = [size for size in SIZES if size <= plan.largest]
     sizes = sizes if len(sizes) > 1 else [plan.largest // 2, plan.largest]
     rows = []
     for lengths in RANGES:
         for n in sizes:
+            name = f"{n:,} of {GROWN_SETTING}, {lengths[0]} to {lengths[1]}"
             runs = []
             for _ in range(plan.repeat):
-                say(f"growth: {n} documents, n-grams of {lengths[0]} to {lengths[1]}")
-                runs.append(plan.child("grown_fit", setting=GROWN_SETTING, n=n, lengths=lengths))
-            found = min(runs, key=lambda one: float(one["seconds"]))
-            found["peak_mb"] = max(one["peak_mb"] for one in runs)
-            rows.append({"documents": n, "setting": GROWN_SETTING, "ngram_range": lengths} | found)
-    return rows
+                say(f"growth: {name}")
+                found = plan.child(
+                    "fit", setting=GROWN_SETTING, n=n, grown=True, ngram_range=lengths
+                )
+                runs.append(found["best"])
+            best = min(runs, key=lambda one: float(one["seconds"]))
+            peak_mb = max(one["peak_mb"] for one in runs)
+            rows.append(
+                {
+                    "documents, n-grams": name,
+                    "seconds": best["seconds"],
+                    "of CPUs": best["cpu_s"],
+                    "ms/document": 1000 * best["seconds"] / n,
+                    "peak MB": peak_mb,
+                    "KB/document": 1000 * peak_mb / n,
+                }
+            )
+    return {"growth": rows}
 
 
-def show_growth(rows: list[Row]) -> str:
-    """Show seconds and megabytes by documents and range."""
-    lines = []
-    for row in rows:
-        n = row["documents"]
-        name = f"{n:,} of {row['setting']}, {row['ngram_range'][0]} to {row['ngram_range'][1]}"
-        per_document = 1000 * row["seconds"] / n
-        lines.append(
-            [
-                name,
-                row["seconds"],
-                row["cpu_s"],
-                per_document,
-                row["peak_mb"],
-                1000 * row["peak_mb"] / n,
-            ]
-        )
-    return table(
-        "documents, n-grams", ("seconds", "of CPUs", "ms/document", "peak MB", "KB/document"), lines
-    )
-
-
-def race_predict(plan: Plan) -> Row:
+def race_predict(plan: Plan) -> Section:
     """Predict on one core by a small and a large model, and by CountVectorizer."""
     many = min(MODEL_DOCS_LARGE, plan.largest)
     few = min(MODEL_DOCS, many // 2)
-    n, pinned, rows = min(4000, plan.docs // 2), not plan.smoke, []
+    n, title = min(4000, plan.docs // 2), "one core, documents of the fit"
+    rows: list[Row] = []
+    scores = []
     with TemporaryDirectory(prefix="gramshift-bench-") as folder:
+        path = str(Path(folder) / "model.gramshift")
         for size in (few, many):
-            path = str(Path(folder) / f"{size}.gramshift")
             say(f"predict: a model of {size} documents")
-            kept = plan.child("keep_model", n=size, path=path)
+            model_mb = plan.child("keep_model", n=size, path=path)["model_mb"]
             say(f"predict: {n} reviews")
+            found = plan.child("predict", path=path, n=n, repeat=plan.repeat)
+            scores.append(found["scores"])
             rows.append(
-                {"training": size}
-                | kept
-                | plan.child("predict", path=path, n=n, repeat=plan.repeat, pinned=pinned)
+                {
+                    title: f"ours, {size:,}",
+                    "reviews/s": found["per_second"],
+                    "peak MB": found["peak_mb"],
+                    "model MB": model_mb,
+                    "loading (s)": found["load_s"],
+                }
             )
     say(f"predict: scikit-learn, {n} reviews")
-    theirs = plan.child("predict_rival", n=few, n_predicted=n, pinned=pinned)
-    ours, _ = (np.array(row.pop("scores")) for row in rows)
-    off = float(np.abs(ours - np.array(theirs.pop("scores"))).max())
+    theirs = plan.child("predict_rival", n=few, n_predicted=n)
+    off = float(np.abs(np.array(scores[0]) - np.array(theirs["scores"])).max())
     if off > MAX_SCORE_DIFFERENCE:
         raise MismatchError(f"gramshift and scikit-learn give scores that are {off:.1e} apart")
-    ratio = rows[0]["per_second"] / theirs["per_second"]
-    return {"documents": n, "models": rows, "sklearn": theirs, "ratio": ratio, "scores_off": off}
+    rows[0] |= {"ratio": rows[0]["reviews/s"] / theirs["per_second"], "scores off": off}
+    rows.append({title: f"scikit-learn, {few:,}", "reviews/s": theirs["per_second"]})
+    return {"predict": rows}
 
 
-def show_predict(found: Row) -> str:
-    """Show documents a second."""
-    keys = ("per_second", "peak_mb", "model_mb", "load_s")
-    lines = [[f"ours, {row['training']:,}", *map(row.get, keys)] for row in found["models"]]
-    lines.append(
-        [
-            f"scikit-learn, {found['models'][0]['training']:,}",
-            found["sklearn"]["per_second"],
-            None,
-            None,
-            None,
-        ]
-    )
-    columns = ("reviews/s", "peak MB", "model MB", "loading (s)")
-    words = f"ratio {found['ratio']:.1f}, scores off by {found['scores_off']:.1e}"
-    return f"{table('one core, documents of the fit', columns, lines)}\n{words}"
-
-
-def race_workers(plan: Plan) -> Row:
+def race_workers(plan: Plan) -> Section:
     """Label grown documents from files into files by one Dask worker and by two, in turns."""
     n, n_files = plan.largest, 4 if plan.smoke else N_FILES
     times: dict[int, list[float]] = {1: [], 2: []}
     with TemporaryDirectory(prefix="gramshift-bench-") as name:
         folder = Path(name)
-        model = folder / "model.gramshift"
+        model, inputs = folder / "model.gramshift", folder / "parts"
         plan.child("keep_model", n=200 if plan.smoke else MODEL_DOCS, path=str(model))
         say(f"workers: {n} documents into {n_files} files")
-        write_parts(folder / "parts", Grown(plan.reviews, "EK", n, seed=2), n_files)
-        for number in range(plan.repeat):
+        write_parts(inputs, grow(plan.reviews, "EK", n, seed=2), n, n_files)
+        for _ in range(plan.repeat):
             for k, several in times.items():
                 say(f"workers: {k}, {n} documents")
-                output = folder / f"labels-{number}-{k}"
-                output.mkdir()
-                files = [
-                    "--input",
-                    str(folder / "parts" / "*.jsonl"),
-                    "--output",
-                    f"{output}{os.sep}",
-                    "--force",
-                ]
-                several.append(predict_on_workers(["--model", str(model), *files], k))
-        written = [read_labels(folder / f"labels-0-{k}") for k in times]
-        if len(written[0]) != n_files or written[0] != written[1]:
+                output = folder / f"labels-{k}"
+                output.mkdir(exist_ok=True)
+                command = ["predict", "--model", model, "--input", inputs / "*.jsonl"]
+                command += ["--output", f"{output}{os.sep}", "--force"]
+                found = run_command(*command, "--engine", "dask", "--jobs", k)
+                several.append(found["seconds"])
+        one, two = (read_labels(folder / f"labels-{k}") for k in times)
+        if len(one) != n_files or one != two:
             raise MismatchError("one Dask worker and two have written different labels")
-    seconds = {k: min(several) for k, several in times.items()}
+    title = f"Dask workers, {n:,} documents"
     return {
-        "documents": n,
-        "seconds": seconds,
-        "all_seconds": times,
-        "ratio": seconds[1] / seconds[2],
-    }
-
-
-def predict_on_workers(arguments: list[str], n_workers: int) -> float:
-    """Time a command on workers that have been started before."""
-    with open_workers(None, n_workers=n_workers, memory_limit=free_memory() // n_workers) as client:
-        client.run(load_compiled)
-        command = [
-            "predict",
-            *arguments,
-            "--engine",
-            "dask",
-            "--scheduler",
-            client.scheduler.address,
+        "workers": [
+            {title: k, "seconds": min(several), "documents/s": n / min(several)}
+            for k, several in times.items()
         ]
-        # the scheduler accepts no client without its certificates
-        keys = client.security.get_tls_config_for_role("client")
-        names = {"CA_FILE": "ca_file", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
-        return run_command(
-            *command,
-            **{f"DASK_DISTRIBUTED__COMM__TLS__{name}": keys[key] for name, key in names.items()},
-        )["seconds"]
-
-
-def load_compiled() -> None:
-    """Fit and predict a little, so that a worker has loaded compiled code."""
-    source, labels, target = grow_lists(load_reviews(smoke=True), 80, "B-D")
-    gramshift.TransductiveClassifier(preset="best", n_jobs=1).fit(
-        source, labels, target=target
-    ).predict(source[:9])
+    }
 
 
 def read_labels(folder: Path) -> dict[str, bytes]:
@@ -351,68 +265,30 @@ def read_labels(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
 
 
-def show_workers(found: Row) -> str:
-    """Show documents a second by workers."""
-    lines = [[k, seconds, found["documents"] / seconds] for k, seconds in found["seconds"].items()]
-    return table(
-        f"Dask workers, {found['documents']:,} documents", ("seconds", "documents/s"), lines
-    )
-
-
-def classify_by_sample(plan: Plan) -> Row:
+def classify_by_sample(plan: Plan) -> Section:
     """Run ``gramshift classify --sample`` on grown documents."""
-    n, n_sampled, n_source = (
-        plan.sampled,
-        max(100, plan.sampled // 20),
-        max(100, plan.sampled // 50),
-    )
+    n = plan.sampled
+    n_sampled, n_source = max(100, n // 20), max(100, n // 50)
     with TemporaryDirectory(prefix="gramshift-bench-") as name:
-        folder = Path(name)
-        source = Grown(plan.reviews, "BD", n_source)
+        source, target = Path(name) / "source.jsonl", Path(name) / "target.jsonl"
         say(f"sample: {n} documents into a file")
-        write_documents(folder / "source.jsonl", one_by_one(source), source.labels)
-        write_documents(folder / "target.jsonl", one_by_one(Grown(plan.reviews, "EK", n, seed=1)))
+        write_documents(source, grow(plan.reviews, "BD", n_source), alternate(n_source))
+        write_documents(target, grow(plan.reviews, "EK", n, seed=1))
         say(f"sample: {n_sampled} of them for the fit, then labels for all")
-        command = [
-            "classify",
-            str(folder / "source.jsonl"),
-            "--target",
-            str(folder / "target.jsonl"),
-        ]
-        command += [
-            "--sample",
-            str(n_sampled),
-            "--memory",
-            f"{LIMIT_MB} MB",
-            "--output",
-            str(folder / "labels.jsonl"),
-        ]
+        command = ["classify", source, "--target", target, "--sample", n_sampled]
+        command += ["--memory", f"{LIMIT_MB} MB", "--output", Path(name) / "labels.jsonl"]
         found = run_command(*command)
-    return {
-        "documents": n,
-        "sample": n_sampled,
-        "source_documents": n_source,
-        "limit_mb": LIMIT_MB,
-    } | found
+    title = f"classify --sample {n_sampled:,} --memory {LIMIT_MB:,} MB"
+    row = {title: f"{n:,} documents", "seconds": found["seconds"], "peak MB": found["peak_mb"]}
+    return {"sample": [row]}
 
 
-def show_sample(found: Row) -> str:
-    """Show seconds and megabytes of the command."""
-    title = f"classify --sample {found['sample']:,} --memory {found['limit_mb']:,} MB"
-    return table(
-        title,
-        ("seconds", "peak MB"),
-        [[f"{found['documents']:,} documents", found["seconds"], found["peak_mb"]]],
-    )
-
-
-def run_command(*arguments: str, home: Path | None = None, **environment: str) -> dict[str, float]:
+def run_command(*arguments: object, home: Path | None = None) -> dict[str, float]:
     """Run ``gramshift`` of this tree or of ``home`` in a process; raise an error if it fails."""
     home = home or Path(gramshift.__file__).parents[1]
-    command, peak = (
-        [sys.executable, "-P", "-c", "from gramshift.commands.entry import run; run()", *arguments],
-        0,
-    )
+    start = "from gramshift.commands.entry import run; run()"
+    command = [sys.executable, "-P", "-c", start, *map(str, arguments)]
+    peak = 0
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     with TemporaryFile() as errors:
         begun = time.perf_counter()
@@ -420,7 +296,7 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
             command,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            env=os.environ | environment | {"PYTHONPATH": path},
+            env=os.environ | {"PYTHONPATH": path},
         ) as process:
             while process.poll() is None:
                 peak = max(peak, peak_bytes(process.pid))
@@ -433,42 +309,33 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
     return {"seconds": seconds, "peak_mb": peak / 1e6}
 
 
-def race_classes(plan: Plan) -> list[Row]:
+def race_classes(plan: Plan) -> Section:
     """Fit documents in 2, 5 and 20 classes; lengths differ, so time is per character."""
     rows: list[Row] = []
     for n_classes in CLASSES:
         say(f"classes: {n_classes}, {plan.docs} documents")
         found = plan.child("classes", n=plan.docs, n_classes=n_classes, repeat=plan.repeat)
-        ratio = found["ns_per_character"] / (rows[0] if rows else found)["ns_per_character"]
-        rows.append({"classes": n_classes, "documents": plan.docs, "ratio": ratio} | found)
-    return rows
+        ns = found["ns_per_character"]
+        rows.append(
+            {
+                f"classes, {plan.docs:,} documents": n_classes,
+                "seconds": found["seconds"],
+                "of CPUs": found["cpu_s"],
+                "ns/character": ns,
+                "ratio to 2": ns / rows[0]["ns/character"] if rows else 1.0,
+                "peak MB": found["peak_mb"],
+                "accuracy (%)": found["accuracy_percent"],
+            }
+        )
+    return {"classes": rows}
 
 
-def show_classes(rows: list[Row]) -> str:
-    """Show seconds by classes."""
-    columns = ("seconds", "of CPUs", "ns/character", "ratio to 2", "peak MB", "accuracy (%)")
-    keys = (
-        "classes",
-        "seconds",
-        "cpu_s",
-        "ns_per_character",
-        "ratio",
-        "peak_mb",
-        "accuracy_percent",
-    )
-    return table(
-        f"classes, {rows[0]['documents']:,} documents",
-        columns,
-        [[row[key] for key in keys] for row in rows],
-    )
-
-
-SECTIONS: dict[str, tuple[Callable[[Plan], Any], Callable[[Any], str]]] = {
-    "rival": (race_rival, show_rival),
-    "paper": (race_paper, show_paper),
-    "growth": (grow, show_growth),
-    "predict": (race_predict, show_predict),
-    "workers": (race_workers, show_workers),
-    "sample": (classify_by_sample, show_sample),
-    "classes": (race_classes, show_classes),
+SECTIONS: dict[str, Callable[[Plan], Section]] = {
+    "rival": race_rival,
+    "paper": race_paper,
+    "growth": grow_documents,
+    "predict": race_predict,
+    "workers": race_workers,
+    "sample": classify_by_sample,
+    "classes": race_classes,
 }

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "gramshift")
 BEGUN = time.perf_counter()
+
+Row = dict[str, Any]
+"""Figures by the name that stands above them in a table."""
 
 
 def describe() -> dict[str, Any]:
@@ -71,19 +73,18 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begun, result
 
 
-def least_and_median(times: list[float]) -> dict[str, float]:
-    """Return two figures for several runs."""
-    return {"min_s": min(times), "median_s": median(times)}
-
-
 def say(words: str) -> None:
     """Print progress on stderr, after the seconds since the start."""
     print(f"{time.perf_counter() - BEGUN:6.1f} s  {words}", file=sys.stderr, flush=True)
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Align columns under a line of names: the first to the left, figures to the right."""
-    cells = [[title, *columns], *([cell(value) for value in row] for row in rows)]
+def table(rows: Sequence[Row]) -> str:
+    """Align rows under the names of their figures: the first to the left, the others to the right.
+
+    A figure that the first row has and another row lacks is a dash.
+    """
+    names = list(rows[0])
+    cells = [names, *([cell(row.get(name)) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
     for first, *rest in cells:
@@ -115,3 +116,13 @@ def machine_lines(result: dict[str, Any]) -> str:
         + f" (source {result['source']})"
     )
     return f"machine   {machine['cpu']}, {used}\nversions  {versions}"
+
+
+def show(result: dict[str, Any]) -> str:
+    """Show machine and texts, then all tables, notes and failed sections."""
+    head = machine_lines(result)
+    if "texts" in result:
+        head += f"\ntexts     {result['texts']}"
+    failed = [f"failed   {name}: {words}" for name, words in result.get("failed", {}).items()]
+    tables = [table(rows) for rows in result["tables"].values()]
+    return "\n\n".join([head, *tables, *result.get("notes", ()), *failed])

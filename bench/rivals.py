@@ -1,6 +1,6 @@
 """Kernel matrices, Algorithm 1 and tf-idf, written with scikit-learn, NumPy and SciPy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from bench.corpus import NGRAM_RANGE, Texts
 
 Gram = NDArray[np.int64]
 Floats = NDArray[np.float64]
+KINDS = ("presence", "intersection", "spectrum")
 N_ADDED = 1000
 ALPHA = 1e-5
 VIEWS: tuple[dict[str, Any], ...] = (
@@ -30,32 +31,16 @@ class MismatchError(Exception):
     """Two contestants disagree, so that their times mean nothing."""
 
 
-def count(texts: Texts, *, binary: bool = False) -> Any:
-    """Count n-grams of documents, int64; the texts are normalised already."""
-    return CountVectorizer(
-        analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary
-    ).fit_transform(texts)
-
-
-def multiply(features: Any) -> Gram:
-    """Compute all inner products of rows, as a full matrix."""
-    gram: Gram = (features @ features.T).toarray()
+def kernel_matrix(kind: str, texts: Texts) -> Gram:
+    """Multiply the counts of CountVectorizer with themselves; the texts are normalised already."""
+    counter = CountVectorizer(
+        analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=kind == "presence"
+    )
+    counts = counter.fit_transform(texts)
+    if kind == "intersection":
+        counts = number_occurrences(counts)
+    gram: Gram = (counts @ counts.T).toarray()
     return gram
-
-
-def presence(texts: Texts) -> Gram:
-    """Count distinct n-grams that two texts share."""
-    return multiply(count(texts, binary=True))
-
-
-def spectrum(texts: Texts) -> Gram:
-    """Sum products of counts."""
-    return multiply(count(texts))
-
-
-def intersection(texts: Texts) -> Gram:
-    """Sum smaller counts: presence over numbered occurrences."""
-    return multiply(number_occurrences(count(texts)))
 
 
 def number_occurrences(counts: Any) -> Any:
@@ -72,13 +57,6 @@ def number_occurrences(counts: Any) -> Any:
     )
 
 
-GRAMS: dict[str, Callable[[Texts], Gram]] = {
-    "presence": presence,
-    "intersection": intersection,
-    "spectrum": spectrum,
-}
-
-
 def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
     """Raise an error unless every cell is the same."""
     if ours.dtype != theirs.dtype or not np.array_equal(ours, theirs):
@@ -92,19 +70,23 @@ def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
         )
 
 
-def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> Floats:
-    """Score the target documents, which follow the source, after two rounds; two classes."""
+def algorithm_1(gram: Gram, codes: NDArray[Any], n_source: int, *, stage: str = "tkc") -> Floats:
+    """Score the target documents, which follow the source, by two rounds or an earlier stage."""
     # a document without n-grams gets 0 / 1
     diagonal = np.sqrt(np.maximum(np.diagonal(gram), 1))
     kernel = gram / np.outer(diagonal, diagonal)
-    kernel = np.exp(-1 + kernel)
-    kernel = kernel @ kernel.T
+    if stage != "plain":
+        kernel = np.exp(-1 + kernel)
+        kernel = kernel @ kernel.T
     train, labels = np.arange(n_source), codes[:n_source]
     scores = fit_predict(kernel, train, labels, n_source)
-    most_confident = np.argsort(-np.abs(scores), kind="stable")[: min(N_ADDED, len(scores) // 2)]
-    train = np.concatenate([train, n_source + most_confident])
-    labels = np.concatenate([labels, (scores[most_confident] > 0).astype(int)])
-    return fit_predict(kernel, train, labels, n_source)
+    if stage == "tkc":
+        n_added = min(N_ADDED, len(scores) // 2)
+        surest = np.argsort(-np.abs(scores), kind="stable")[:n_added]
+        train = np.concatenate([train, n_source + surest])
+        labels = np.concatenate([labels, (scores[surest] > 0).astype(int)])
+        scores = fit_predict(kernel, train, labels, n_source)
+    return scores
 
 
 def fit_predict(kernel: Floats, train: NDArray[Any], labels: NDArray[Any], n_source: int) -> Floats:
@@ -126,7 +108,7 @@ class Tfidf:
 
     def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
         """Learn and label, as our own classifiers do."""
-        source, found = vectorise(X, target)
+        source, found = vectorise(tuple(X), tuple(target))
         return self._keep(learn(source, y), found)
 
     def _keep(self, model: Any, found: Any) -> Self:
@@ -141,7 +123,7 @@ class BalancedTfidf(Tfidf):
 
     def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
         """Learn; in each step add pseudo-labels of the previous model and learn again."""
-        source, found = vectorise(X, target)
+        source, found = vectorise(tuple(X), tuple(target))
         model = learn(source, y)
         shares = np.array([np.mean(y == label) for label in model.classes_])
         for step in range(1, N_STEPS + 1):
@@ -173,13 +155,9 @@ def learn(source: Any, y: Any) -> Any:
         return LogisticRegression(C=10, max_iter=1000).fit(source, y)
 
 
-def vectorise(X: Texts, target: Texts) -> tuple[Any, Any]:
-    """Return the tf-idf of words and characters side by side; the source decides on features."""
-    return _vectorise(tuple(X), tuple(target))
-
-
 @lru_cache(maxsize=8)  # both rivals of a cell take the same draws
-def _vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
+def vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
+    """Return the tf-idf of words and characters side by side; the source decides on features."""
     both = [one_view(X, target, view) for view in VIEWS]
     source, found = (sparse.hstack(parts).tocsr() for parts in zip(*both, strict=True))
     return source, found

@@ -1,4 +1,4 @@
-"""Draw the picture of docs/how-good.md, and print its table, from results of bench robust.
+"""Draw the picture of docs/trust.md, and print its table, from results of bench robust.
 
 python -m bench robust --data DIR --json > robust.json
 python -m docs.plot_how_good robust.json

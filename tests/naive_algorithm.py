@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, line by line, with loops over lists of lists."""
+"""Algorithm 1 of the paper, line by line, with loops over lists of lists; ridge regression."""
 
 from math import exp, sqrt
 
@@ -35,3 +35,19 @@ def transductive_kernel_algorithm(k, labels, n_classes, r, alpha, rounds=2):
             train = list(range(m)) + [m + i for i in keep]
             t = list(labels) + [predicted[i] for i in keep]
     return predicted, scores
+
+
+def ridge_scores(kernel, training, targets, alpha, bias=False):
+    """Scores of all documents: the (bordered) system, solved and solved again for what is left.
+
+    ``alpha`` is a number, or one for each document of the training set.
+    """
+    n, k = len(training), targets.shape[1]
+    system = kernel[np.ix_(training, training)] + alpha * np.eye(n)
+    if bias:
+        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        targets = np.vstack([targets, np.zeros((1, k))])
+    solved = np.linalg.solve(system, targets)
+    left = targets - system.astype(np.longdouble) @ solved
+    solved = solved.astype(np.longdouble) + np.linalg.solve(system, left.astype(float))
+    return (kernel[:, training] @ solved[:n] + (solved[n] if bias else 0)).astype(float)

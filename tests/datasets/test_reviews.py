@@ -56,32 +56,26 @@ def test_encodings_are_repaired_review_by_review(tmp_path):
     assert "1 reviews are not UTF-8" in read.notes[0]
 
 
-def test_a_wrapper_line_does_not_matter(tmp_path):
-    plain = read_review_file(write(tmp_path, review(TEXT)))
-    wrapped = read_review_file(
-        write(tmp_path, b'<?xml version="1.0"?>\n<reviews>\n' + review(TEXT) + b"</reviews>\n")
-    )
-    assert digest(wrapped.reviews) == digest(plain.reviews)
+ONE_LINE = review(field(b"review_text", b"fine"))
 
 
-def test_a_byte_order_mark_is_no_text(tmp_path):
-    assert len(read_review_file(write(tmp_path, b"\xef\xbb\xbf" + review(TEXT))).reviews) == 1
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'<?xml version="1.0"?>\n<reviews>\n' + ONE_LINE + b"</reviews>\n",
+        b"\xef\xbb\xbf" + ONE_LINE,
+        ONE_LINE.replace(b"\n", b"\r\n"),
+    ],
+    ids=["wrapper", "byte order mark", "line ends of Windows"],
+)
+def test_what_surrounds_reviews_does_not_matter(tmp_path, content):
+    plain = read_review_file(write(tmp_path, ONE_LINE)).reviews
+    assert digest(read_review_file(write(tmp_path, content)).reviews) == digest(plain)
 
 
 def test_control_characters_stay(tmp_path):
-    assert (
-        read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1ab\x1c"))))
-        .reviews[0]
-        .text
-        == "\x1fa\x1ab\x1c"
-    )
-
-
-def test_windows_line_ends(tmp_path):
-    read = read_review_file(
-        write(tmp_path, review(field(b"title", b"fine"), TEXT).replace(b"\n", b"\r\n"))
-    )
-    assert read.reviews[0].title == "fine"
+    content = review(field(b"review_text", b"\x1fa\x1ab\x1c"))
+    assert read_review_file(write(tmp_path, content)).reviews[0].text == "\x1fa\x1ab\x1c"
 
 
 @pytest.mark.parametrize(
@@ -133,16 +127,12 @@ def test_a_folder_of_the_data_set(tmp_path):
 def test_faulty_folders(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds none of the folders"):
         find_folder(tmp_path)
-    with pytest.raises(
-        FileNotFoundError, match="no such folder; get the data with 'gramshift fetch"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"no such folder; .*'gramshift fetch"):
         find_folder(tmp_path / "nothing")
     make_folder(tmp_path)
     path = tmp_path / "sorted_data_acl" / "dvd" / "negative.review"
     path.write_bytes(review(TEXT) * 999)
-    with pytest.raises(
-        ReviewFileError, match=r"dvd/negative.review has 999 reviews; it should have 1000"
-    ):
+    with pytest.raises(ReviewFileError, match=r"dvd/negative.review has 999 .* 1000"):
         load_sentiment(tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"dvd/negative.review: no such file"):
@@ -156,17 +146,8 @@ def test_the_real_files(data_folder):
     fields = {
         tag for domain in data.domains.values() for one in domain.reviews for tag in one.fields
     }
-    assert {
-        "unique_id",
-        "asin",
-        "product_name",
-        "helpful",
-        "rating",
-        "title",
-        "date",
-        "reviewer",
-        "review_text",
-    } <= fields
+    usual = "unique_id asin product_name helpful rating title date reviewer review_text"
+    assert set(usual.split()) <= fields
     assert all(one.text and one.title for domain in data.domains.values() for one in domain.reviews)
     for domain in data.domains.values():
         assert all(

@@ -39,24 +39,10 @@ def compute(
 @pytest.mark.slow
 def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others):
     expected = compute(others=others, kind=kind, normalize=normalize, n_jobs=1)
-    for n_threads in (1, 2, 7):
-        for height, width in [
-            (1, 1),
-            (1, 64),
-            (3, 7),
-            (7, 3),
-            (64, 1),
-            (8, 16),
-            (44, 44),
-            (45, 45),
-            (46, 46),
-        ]:
+    for n_threads in (1, 3):
+        for tile in [(1, 1), (3, 7), (64, 1), (8, 16), (44, 46), (45, 45)]:
             result = compute(
-                others=others,
-                kind=kind,
-                normalize=normalize,
-                n_jobs=n_threads,
-                tile=(height, width),
+                others=others, kind=kind, normalize=normalize, n_jobs=n_threads, tile=tile
             )
             assert result.dtype == expected.dtype
             assert result.tobytes() == expected.tobytes()

@@ -52,16 +52,3 @@ def test_a_hundred_thousand_documents_of_one_character(kind):
         list(letters[:3]), documents, kind=kind, ngram_range=(1, 2), runtime=Runtime()
     )
     assert (turned == result.T).all()
-
-
-def test_all_of_them_against_each_other_are_refused_with_numbers():
-    with pytest.raises(
-        MemoryError,
-        match=r"100000 x 100000 documents needs 74.5 GiB, but the memory limit is 18.6 GiB",
-    ):
-        compute_gram(
-            ["a"] * 100_000,
-            kind="presence",
-            ngram_range=(1, 1),
-            runtime=Runtime(memory_limit="20 GB"),
-        )

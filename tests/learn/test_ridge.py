@@ -15,6 +15,7 @@ from gramshift.learn.pseudo_labels import one_versus_all
 from gramshift.learn.ridge import KernelRidgeSolver, SingularKernelError
 from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
 from gramshift.parallel import ONE_BLAS_THREAD
+from naive_algorithm import ridge_scores
 from small_demo import load_demo
 
 RNG = np.random.default_rng(0)
@@ -27,16 +28,9 @@ def describe(documents=DEMO[:70], *, adapt=True):
     return KernelFeatures.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
 
 
-def naive(documents, training, targets, alpha, bias=False):
-    """Scores of all documents by the textbook: solve the (bordered) system in double precision."""
+def textbook(documents, training, targets, alpha, bias=False):
     kernel = documents.kernel(np.arange(len(documents)))
-    n, k = len(training), targets.shape[1]
-    system = kernel[np.ix_(training, training)] + alpha * np.eye(n)
-    if bias:
-        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        solved = np.linalg.solve(system, np.vstack([targets, np.zeros((1, k))]))
-        return kernel[:, training] @ solved[:-1] + solved[-1]
-    return kernel[:, training] @ np.linalg.solve(system, targets)
+    return ridge_scores(kernel, training, targets, alpha, bias)
 
 
 @pytest.mark.parametrize("size", [3, 700, 1300])
@@ -76,7 +70,7 @@ def test_scores_with_shared_products_are_the_same(parts):
         training, targets = np.concatenate([source, [26, 29]]), TARGETS[: len(source) + 2]
         solver = KernelRidgeSolver(documents, source, 1e-5, products=shared.choose(rows, parts))
         scores = solver.solve(training, targets).score(documents, np.arange(len(rows)))
-        expected = naive(documents, training, targets, 1e-5)
+        expected = textbook(documents, training, targets, 1e-5)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
 
 
@@ -93,7 +87,7 @@ def test_scores_are_those_of_the_textbook(adapt, bias, alpha):
         np.concatenate([SOURCE, [60, 50]]),
         SOURCE,
     ):  # the factor grows and shrinks
-        expected = naive(documents, training, TARGETS[: len(training)], alpha, bias)
+        expected = textbook(documents, training, TARGETS[: len(training)], alpha, bias)
         scores = solver.solve(training, TARGETS[: len(training)]).score(documents, everyone)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
 
@@ -115,7 +109,7 @@ def test_two_classes_are_solved_once_and_mirrored():
     fitted = KernelRidgeSolver(documents, SOURCE, 1e-5, bias=True).solve(TRAINING, targets)
     assert (fitted.coefficients[:, 0] == -fitted.coefficients[:, 1]).all()
     assert fitted.intercepts[0] == -fitted.intercepts[1]
-    expected = naive(documents, TRAINING, targets, 1e-5, bias=True)
+    expected = textbook(documents, TRAINING, targets, 1e-5, bias=True)
     np.testing.assert_allclose(fitted.score(documents, np.arange(70)), expected, rtol=0, atol=1e-7)
 
 
@@ -138,7 +132,7 @@ def test_copies_are_merged_without_changing_scores(adapt, bias):
     documents = describe(texts, adapt=adapt)
     training = np.arange(44)
     targets = one_versus_all(np.arange(44) % 2, 2)
-    expected = naive(documents, training, targets, 1e-2, bias)
+    expected = textbook(documents, training, targets, 1e-2, bias)
     scores = (
         KernelRidgeSolver(documents, np.arange(40), 1e-2, bias=bias)
         .solve(training, targets)
@@ -154,7 +148,7 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
     fast = KernelRidgeSolver(documents, SOURCE, 1e-2, bias=bias).held_out(TRAINING, TARGETS)
     for left_out in (0, 3, 4, 17, 39, 52, 54):
         rest = np.delete(TRAINING, left_out)
-        slow = naive(documents, rest, TARGETS[rest], 1e-2, bias)[left_out]
+        slow = textbook(documents, rest, TARGETS[rest], 1e-2, bias)[left_out]
         np.testing.assert_allclose(fast[left_out], slow, rtol=0, atol=2e-4 * np.abs(TARGETS).max())
 
 
@@ -173,7 +167,7 @@ def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monke
         .solve(TRAINING, TARGETS)
         .score(documents, np.arange(70))
     )
-    expected = naive(documents, TRAINING, TARGETS, 1e-7)
+    expected = textbook(documents, TRAINING, TARGETS, 1e-7)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     assert used
     with pytest.raises(
@@ -192,7 +186,7 @@ def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
         rest = np.delete(TRAINING, left_out)
         np.testing.assert_allclose(
             fast[left_out],
-            naive(documents, rest, TARGETS[rest], 1e-5)[left_out],
+            textbook(documents, rest, TARGETS[rest], 1e-5)[left_out],
             rtol=1e-5,
             atol=1e-5,
         )
@@ -217,7 +211,7 @@ def test_a_large_alpha_with_bias_still_orders_documents():
         .solve(TRAINING, targets)
         .score(documents, np.arange(70))
     )
-    expected = naive(documents, TRAINING, targets, 1e10, bias=True)
+    expected = textbook(documents, TRAINING, targets, 1e10, bias=True)
     spread = np.ptp(expected[:, 1])
     np.testing.assert_allclose(
         scores - scores.mean(axis=0), expected - expected.mean(axis=0), rtol=0, atol=1e-3 * spread
@@ -232,7 +226,7 @@ def test_discriminant_of_balanced_classes_is_ridge_with_bias_up_to_scale():
         .solve(TRAINING[:54], targets)
         .score(documents, np.arange(70))
     )
-    regression = naive(documents, TRAINING[:54], targets, 0.5, bias=True)
+    regression = textbook(documents, TRAINING[:54], targets, 0.5, bias=True)
     slope, _ = np.polyfit(regression[:, 1], scores[:, 1], 1)
     np.testing.assert_allclose(
         scores[:, 1] - scores[:, 1].mean(),
@@ -266,14 +260,15 @@ def test_a_classifier_of_scikit_learn_is_held_out_by_fifths():
 
 
 def test_weights_of_many_documents_are_read_off_part_by_part():
-    rows = np.random.default_rng(0).normal(size=(1100, 6))
-    kernel, targets = rows @ rows.T, one_versus_all((rows[:, 0] > 0).astype(int), 2)
-    weights, intercepts = EstimatorSolver(SVC(kernel="precomputed"), None)._fit(kernel, targets)
-    expected = SVC(kernel="precomputed").fit(kernel, targets[:, 1])
+    vectors, rows = np.random.default_rng(0).normal(size=(1100, 6)), np.arange(1100)
+    documents = KernelFeatures.from_gram(vectors @ vectors.T, adapt=False)
+    targets = one_versus_all((vectors[:, 0] > 0).astype(int), 2)
+    fitted = EstimatorSolver(SVC(kernel="precomputed"), documents).solve(rows, targets)
+    expected = SVC(kernel="precomputed").fit(documents.kernel(rows), targets[:, 1])
     dual = np.zeros(1100)
     dual[expected.support_] = expected.dual_coef_[0]
-    np.testing.assert_allclose(weights[:, 1], dual, atol=1e-12)
-    assert intercepts[1] == pytest.approx(expected.intercept_[0])
+    np.testing.assert_allclose(fitted.coefficients[:, 1], dual, atol=1e-12)
+    assert fitted.intercepts[1] == pytest.approx(expected.intercept_[0])
 
 
 @pytest.mark.parametrize("adapt", [True, False])

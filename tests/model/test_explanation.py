@@ -89,7 +89,7 @@ def test_shares_add_up_to_the_score(options):
     clf = fit(**options)
     for text in (NEW, "", "zzzz", FILMS.texts[0], "ΣΑΣ great"):
         explanation = clf.explain(text)
-        scores = clf._score([text])[0]
+        scores = clf.result_.model.score([text])[0]
         for column, label in enumerate(clf.classes_):
             itself = 0.0 if explanation.itself is None else explanation.itself[label]
             documents = (
