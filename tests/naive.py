@@ -70,6 +70,12 @@ def words(text):
     return [word for _, _, word in words_at(text)]
 
 
+def words_with_opening(text):
+    """The words, and the first eight of a text of 200 characters once more, with a mark."""
+    opening = words(text)[:8] if len(text) >= 200 else []
+    return words(text) + ["«" + word for word in opening]
+
+
 def ngrams(text, ngram_range):
     lo, hi = ngram_range
     return Counter(text[i : i + n] for n in range(lo, hi + 1) for i in range(len(text) - n + 1))

@@ -27,7 +27,7 @@ from gramshift.learn.decisions import (
     WEIGHT_OWN_SCORE,
 )
 from gramshift.learn.rounds import MAX_GROWTH
-from naive import ngrams, prepare, surprise, words
+from naive import ngrams, prepare, surprise, words_with_opening
 
 TINY = 1e-9  # the least probability whose logarithm is asked for
 
@@ -307,9 +307,10 @@ def best(source, labels, target, *, ngram_range, **options):
 def views_of(texts, ngram_range):
     """The n-grams of characters of each document, and its words and pairs of words."""
     texts = [prepare(text) for text in texts]
+    listed = [words_with_opening(text) for text in texts]
     pairs = [
-        {tuple(words(text)[i : i + n]) for n in (1, 2) for i in range(len(words(text)) - n + 1)}
-        for text in texts
+        {tuple(words[i : i + n]) for n in (1, 2) for i in range(len(words) - n + 1)}
+        for words in listed
     ]
     return [[set(ngrams(text, ngram_range)) for text in texts], pairs]
 
@@ -349,7 +350,9 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
                 plain, first = probabilities_of(scores, steepness, offsets), estimated
                 counts = [labels.count(c) for c in range(n_classes)]
                 given = [row.index(max(row)) for row in plain]
-                errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
+                errors = errors_of(
+                    probabilities, counts, drift([words_with_opening(text) for text in texts], m)
+                )
                 limits = limits_of(before, [given.count(c) / n for c in range(n_classes)], errors)
             else:
                 estimated = estimate_again(estimated, first, before)

@@ -344,10 +344,12 @@ def find_tokens(text, unit):
     one = align(text, TextSteps())
     if unit == "character":
         return list(zip(one.text, one.starts, one.stops, strict=True))
-    return [
+    words = [
         (word, one.starts[start], one.stops[stop - 1])
         for start, stop, word in naive.words_at(one.text)
     ]
+    n_opening = len(naive.words_with_opening(one.text)) - len(words)
+    return words + [("«" + word, start, stop) for word, start, stop in words[:n_opening]]
 
 
 def find_places(tokens, ngram_range):

@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 
 import gramshift as gs
 import naive
-import naive_best
 from altered_files import read_members, write_members
 from gramshift.model.archive import ModelFileError
 from small_demo import load_demo
@@ -376,7 +375,7 @@ def test_a_file_without_texts_holds_nothing_that_a_single_document_has(
     linear.save(tmp_path / "with", texts=True)
     assert SECRET.encode() in (tmp_path / "with").read_bytes()  # so that it would be found
     prepared = [naive.prepare(text) for text in documents]
-    words = {word for text in prepared for word in naive_best.words(text) if len(word) > 7}
+    words = {word for text in prepared for word in naive.words(text) if len(word) > 7}
     alone = [word for word in words if sum(word in text for text in prepared) == 1]
     assert "quillfeather" in alone
     assert len(alone) > 50
@@ -401,7 +400,7 @@ def test_every_ngram_of_a_file_without_texts_stands_in_two_documents(linear, lin
     assert len(grams) > 1000
     for gram in grams:
         assert sum(gram in text for text in prepared) > 1, gram
-    pairs = [naive_best.words(text) for text in prepared]
+    pairs = [naive.words_with_opening(text) for text in prepared]
     assert len(words.vocabulary.words) > 50
     for word in words.vocabulary.words:
         assert sum(word in one for one in pairs) > 1, word

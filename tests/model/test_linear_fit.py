@@ -48,8 +48,8 @@ NEW = [
 
 
 def draw_documents(n_classes, n, seed):
-    """Documents of words that some classes have more often; with copies, an empty one and one of
-    unknown words.
+    """Documents of words that some classes have more often; with copies, an empty one, one of
+    unknown words, and some that are long enough for an opening.
     """
     chance, words = (
         np.random.default_rng(seed),
@@ -57,9 +57,9 @@ def draw_documents(n_classes, n, seed):
     )
     codes = [i % n_classes for i in range(n)]
     texts = []
-    for code in codes:
+    for i, code in enumerate(codes):
         odds = np.ones(len(words)) + 3 * (np.arange(len(words)) % n_classes == code)
-        texts.append(" ".join(chance.choice(words, 6, p=odds / odds.sum())))
+        texts.append(" ".join(chance.choice(words, 80 if i % 5 == 3 else 6, p=odds / odds.sum())))
     texts[-1], texts[n_classes], texts[-2] = "", texts[0], "zzz yyy"
     return texts, codes
 
@@ -92,7 +92,7 @@ def fit_by_gram(options, source, labels, target=None):
 def views_of(texts, ngram_range=(2, 3)):
     """The n-grams and the words and pairs of words of each document."""
     prepared = [naive.prepare(text) for text in texts]
-    words = [naive.words(text) for text in prepared]
+    words = [naive.words_with_opening(text) for text in prepared]
     pairs = [
         {tuple(one[i : i + n]) for n in (1, 2) for i in range(len(one) - n + 1)} for one in words
     ]
@@ -189,7 +189,8 @@ def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     training_set = TrainingSet.of_source(
         np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2
     )
-    expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
+    words = [naive.words_with_opening(naive.prepare(text)) for text in texts]
+    expected = naive_best.drift(words, n_source)
     assert feature_maker.measure_drift(training_set) == pytest.approx(expected, abs=1e-12)
     assert (
         feature_maker.measure_drift(
@@ -394,8 +395,9 @@ def test_scores_of_new_documents_are_those_of_the_recipe():
     documents = clf.result_.model.documents[
         :-1
     ]  # the last of the target is empty, and gives no weights
-    known, new = known_classes(clf)[:-1], ["this lid is good! xyzzy", "so dull a film", "?!"]
-    scores = np.tile(clf.result_.model.intercepts, (3, 1))
+    known = known_classes(clf)[:-1]
+    new = ["this lid is good! xyzzy", "so dull a film", "?!", "fun, bad pan! so good" * 10]
+    scores = np.tile(clf.result_.model.intercepts, (len(new), 1))
     for sets in views_of([*documents, *new], (3, 5)):
         fitted, others = sets[: len(documents)], sets[len(documents) :]
         weights = {
@@ -427,7 +429,7 @@ def naive_worth(clf, ngram_range):
         clf.result_.model.coefficients,
     )
     prepared = [naive.prepare(text) for text in documents]
-    listed = [naive.words(text) for text in prepared]
+    listed = [naive.words_with_opening(text) for text in prepared]
     found = []
     for units, (low, high), join in ((prepared, ngram_range, "".join), (listed, (1, 2), " ".join)):
         counts = defaultdict(lambda: defaultdict(int))
@@ -491,6 +493,7 @@ def naive_overlap(first, second):
     need one of them.
     """
     (a, a_of_words), (b, b_of_words) = first, second
+    a, b = a.replace("«", ""), b.replace("«", "")  # marks of an opening
     if a_of_words and b_of_words:
         return f" {a} " in f" {b} " or f" {b} " in f" {a} "
     if a_of_words != b_of_words:
@@ -546,6 +549,7 @@ def test_ngrams_for_people_do_not_overlap(n_classes):
         (("waste of", True), ("of", True), True),
         (("waste of", True), ("of money", True), False),
         (("our", True), ("four", True), False),  # another word
+        (("«bad", True), ("bad", True), True),  # of an opening
         (("isappoin", False), ("disappointed", True), True),
         (("is bad a", False), ("bad", True), True),
         (("i", True), ("while", False), False),
@@ -553,7 +557,8 @@ def test_ngrams_for_people_do_not_overlap(n_classes):
     ],
 )
 def test_what_overlaps(first, second, overlap):
-    a, b = (ListedNGram(text, 1.0, words, TextSteps()) for text, words in (first, second))
+    units = {False: "character", True: "word+opening"}
+    a, b = (ListedNGram(text, 1.0, units[words], TextSteps()) for text, words in (first, second))
     assert a.overlaps(b) is b.overlaps(a) is overlap
 
 

@@ -12,7 +12,14 @@ import naive
 from conftest import texts
 from gramshift.kernels.corpus import Corpus
 from gramshift.text.steps import TextSteps, align
-from gramshift.text.words import Vocabulary, find_words, number_words, split_words
+from gramshift.text.words import (
+    OPENING_MARK,
+    Vocabulary,
+    find_words,
+    number_words,
+    split_with_opening,
+    split_words,
+)
 
 ASCII = 'ab .,;:!?()"\n\x1c'
 SCRIPTS = "é_'’‘“”«¿¡-‐…·،؟؛شﷺ।हिं中文。！？、ー々かタไม่ກမြខ្មែ한😀👍🏽"
@@ -86,6 +93,27 @@ def test_words_of_many_scripts(text):
 
 
 @given(any_text)
+def test_words_of_long_texts_are_followed_by_their_opening(text):
+    for length in (199, 200, 201, 260):
+        long = (text + " more")[-length:].rjust(length, "x")
+        assert split_with_opening(long) == naive.words_with_opening(long)
+
+
+def test_no_word_looks_like_one_of_an_opening():
+    assert not any(OPENING_MARK in word for word in split_words(f"a{OPENING_MARK}b {OPENING_MARK}"))
+
+
+def test_words_of_an_opening_come_from_the_beginning():
+    text = "a " + "bc" * 120
+    (one,) = (align(text, TextSteps()),)
+    vocabulary = Vocabulary.from_words(["a", "«a"], np.array([0, 1], np.uint32), "word+opening")
+    (found,) = vocabulary.align([one])
+    assert (found.text, found.starts, found.stops) == (
+        "\0\2\1\2", [0, 2, 0, 2], [1, 242, 1, 242]
+    )  # fmt: skip
+
+
+@given(any_text)
 def test_words_stand_where_they_are_found(text):
     expected, spans = naive.words_at(text), list(find_words(text))
     assert split_words(text) == [word for _, _, word in expected]
@@ -96,14 +124,16 @@ def test_words_stand_where_they_are_found(text):
             assert split_words(text[start:stop]) == [word]
 
 
-@given(some_texts)
-def test_words_are_numbered_as_they_come(texts):
-    numbers = {}
+@pytest.mark.parametrize("unit", ["word", "word+opening"])
+@given(texts=some_texts)
+def test_words_are_numbered_as_they_come(unit, texts):
+    split = {"word": naive.words, "word+opening": naive.words_with_opening}[unit]
+    texts, numbers = [*texts, *(text * 200 for text in texts)], {}
     expected = [
-        "".join(chr(numbers.setdefault(word, len(numbers))) for word in naive.words(text))
+        "".join(chr(numbers.setdefault(word, len(numbers))) for word in split(text))
         for text in texts
     ]
-    assert number_words(texts) == (expected, list(numbers))
+    assert number_words(texts, unit) == (expected, list(numbers))
 
 
 @given(some_texts, st.data())

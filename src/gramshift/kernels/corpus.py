@@ -15,12 +15,12 @@ from gramshift.runtime import Runtime
 from gramshift.text.documents import digest_of
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import TextSteps
-from gramshift.text.words import number_words
+from gramshift.text.words import SPLITTERS, number_words
 
 if TYPE_CHECKING:
     from gramshift.kernels.string_kernel import KernelSpec
 
-UNITS = ("character", "word")
+UNITS = ("character", *SPLITTERS)
 
 
 class Corpus:
@@ -34,7 +34,7 @@ class Corpus:
         self.texts = texts
         self._keep = keep
         self._forms: dict[tuple[TextSteps, str], list[str]] = {}
-        self._words: dict[TextSteps, list[str]] = {}
+        self._words: dict[tuple[TextSteps, str], list[str]] = {}
         self._lists: dict[Any, FeatureLists] = {}
         self._part: tuple[bytes, Corpus] | None = None
 
@@ -62,13 +62,14 @@ class Corpus:
             if unit == "character":
                 self._forms[steps, unit] = steps.apply(self.texts)
             else:
-                self._forms[steps, unit], self._words[steps] = number_words(self.form(steps))
+                written, words = number_words(self.form(steps), unit)
+                self._forms[steps, unit], self._words[steps, unit] = written, words
         return self._forms[steps, unit]
 
-    def words(self, steps: TextSteps) -> list[str]:
+    def words(self, steps: TextSteps, unit: str = "word") -> list[str]:
         """Return the word of each code point in the form by words."""
-        self.form(steps, "word")
-        return self._words[steps]
+        self.form(steps, unit)
+        return self._words[steps, unit]
 
     def encode(self, kernel: "KernelSpec") -> Encoded:
         """Return the texts as the kernel takes n-grams from them."""

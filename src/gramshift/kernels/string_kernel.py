@@ -117,9 +117,10 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         n-grams. These two compare every pair of documents and take far longer.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
-    unit : {"character", "word"}
+    unit : {"character", "word", "word+opening"}
         The units of n-grams. Words are separated by white space and ``. , ; : ( ) "``; ! and ? are
-        words too.
+        words too. With "word+opening", the first 8 words of a text of 200 characters or more count
+        once more, as words of their own, which names of n-grams mark by "«".
     weighting : {None, "idf"} or dict
         The weight of a shared n-gram, for the presence kernel: a product of powers of factors, such
         as ``{"idf": 2}``; "idf" is short for this one. ``idf`` is log(documents / documents with

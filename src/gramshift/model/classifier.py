@@ -91,10 +91,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         The kernel that compares documents: a kind of :class:`StringKernel` by its name, "words" for
         the presence of words and pairs of words, "rows", "precomputed", a StringKernel, or a
         callable k(A, B). Its values are normalised; those of several kernels are then averaged.
-        With "rows", X and target contain a row of numbers for each document, such as its embedding,
-        compared by cosine. With "precomputed", X is the square kernel matrix of source and target
-        documents, and missing labels in y mark the target. A callable receives lists of texts, or
-        arrays if X contains rows of numbers; it cannot be saved.
+        With "words", the first words of a long text also count as words of their own. With "rows",
+        X and target contain a row of numbers for each document, such as its embedding, compared by
+        cosine. With "precomputed", X is the square kernel matrix of source and target documents,
+        and missing labels in y mark the target. A callable receives lists of texts, or arrays if X
+        contains rows of numbers; it cannot be saved.
     preset : {"best", "paper"}
         The values of all parameters that are None: the recommended ones, or those of the paper.
     ngram_range : tuple of two int, optional

@@ -274,7 +274,7 @@ def refer_to_rows(
 def _make(kernel: Any, options: dict[str, Any]) -> Any:
     """Parse a kernel, so that later changes by the caller have no effect."""
     if isinstance(kernel, str) and kernel in (*KERNELS, WORDS):
-        words = {"kind": "presence", "unit": "word", "ngram_range": WORD_RANGE}
+        words = {"kind": "presence", "unit": "word+opening", "ngram_range": WORD_RANGE}
         return StringKernel(**options | (words if kernel == WORDS else {"kind": kernel})).parse()
     if kernel_is_precomputed(kernel):
         raise InputError(

@@ -21,7 +21,7 @@ from gramshift.ngrams.trie import NGramTable, build_table
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import Aligned, TextSteps, align
-from gramshift.text.words import Vocabulary, split_words
+from gramshift.text.words import SPLITTERS, Vocabulary, split_words
 
 Floats = NDArray[np.float64]
 
@@ -141,12 +141,17 @@ class ListedNGram:
 
     text: str
     worth: float
-    of_words: bool
+    unit: str
     steps: TextSteps
+
+    @property
+    def of_words(self) -> bool:
+        """True for an n-gram of words."""
+        return self.unit in SPLITTERS
 
     @cached_property
     def words(self) -> str:
-        """Its words, between blanks."""
+        """Its words, between blanks, without marks of an opening."""
         return f" {' '.join(split_words(self.text))} "
 
     def overlaps(self, other: "ListedNGram") -> bool:
@@ -167,13 +172,14 @@ def find_documents(
 ) -> Iterator[NDArray[np.bool_]]:
     """Yield for each n-gram which of the texts contain it."""
     corpus = Corpus(list(texts))
-    as_words: dict[TextSteps, list[str]] = {}
+    as_words: dict[tuple[TextSteps, str], list[str]] = {}
     for one in ngrams:
         prepared, wanted = corpus.form(one.steps), one.text
         if one.of_words:
-            if one.steps not in as_words:
-                as_words[one.steps] = [f" {' '.join(split_words(text))} " for text in prepared]
-            prepared, wanted = as_words[one.steps], f" {one.text} "
+            key, split = (one.steps, one.unit), SPLITTERS[one.unit]
+            if key not in as_words:
+                as_words[key] = [f" {' '.join(split(text))} " for text in prepared]
+            prepared, wanted = as_words[key], f" {one.text} "
         yield np.array([wanted in text for text in prepared], bool)
 
 
@@ -211,7 +217,7 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
         yield ListedNGram(
             part.name(int(nodes[feature])),
             float(values[feature]),
-            part.vocabulary is not None,
+            "character" if part.vocabulary is None else part.vocabulary.unit,
             part.steps,
         )
 
@@ -234,10 +240,10 @@ def make_ngram_model(
         release_freed_memory()  # lists that were freed take more memory than all that follows
         table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
         vocabulary = None
-        if kernel.unit == "word":
-            words = documents.words(kernel.steps)
+        if kernel.unit in SPLITTERS:
+            words = documents.words(kernel.steps, kernel.unit)
             known = [words[point] for point in table.alphabet.tolist()]
-            vocabulary = Vocabulary.from_words(known, table.alphabet)
+            vocabulary = Vocabulary.from_words(known, table.alphabet, kernel.unit)
         parts.append(NGramPart(kernel.steps, table, weights, coefficients, vocabulary))
     return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
 

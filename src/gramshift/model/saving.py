@@ -40,7 +40,7 @@ from gramshift.model.settings import PRESETS, Settings
 from gramshift.ngrams.trie import NGramTable
 from gramshift.runtime import Runtime
 from gramshift.text.documents import DIGEST
-from gramshift.text.words import Vocabulary
+from gramshift.text.words import SPLITTERS, Vocabulary
 
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 NUMBER_TYPES = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
@@ -281,9 +281,10 @@ def _read_part(
     if not is_found.all():
         raise ValueError("it has weights of n-grams that are not there")
     words = _split_strings(own["word_bytes"], own["word_ends"])
-    if kernel.unit != "word" and words:
+    is_of_words = kernel.unit in SPLITTERS
+    if words and not is_of_words:
         raise ValueError("it has words for n-grams of characters")
-    vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
+    vocabulary = Vocabulary.from_words(words, table.alphabet, kernel.unit) if is_of_words else None
     return NGramPart(kernel.steps, table, weights, worth, vocabulary)
 
 

@@ -32,6 +32,9 @@ APOSTROPHE = "\u2019"  # "'" between letters or digits, a quotation mark elsewhe
 # blanks without width, variants of emoji
 INVISIBLE = "\u200b\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 MAX_WORDS = 0x110000  # characters of Unicode
+OPENING_MARK = "\u00ab"  # separates words, so that no word contains it
+N_OPENING = 8  # words that are the opening of a long text
+MIN_OPENED_CHARACTERS = 200  # characters of a long text
 
 
 class _WordNumbers(dict[str, str]):
@@ -49,9 +52,12 @@ class Vocabulary:
 
     characters: dict[str, str]
     unknown: str
+    unit: str = "word"
 
     @classmethod
-    def from_words(cls, words: Sequence[str], points: NDArray[np.uint32]) -> "Vocabulary":
+    def from_words(
+        cls, words: Sequence[str], points: NDArray[np.uint32], unit: str = "word"
+    ) -> "Vocabulary":
         """Return the vocabulary in which word i is the code point points[i].
 
         Raise a ValueError if the words, which may come from a damaged file, are not valid.
@@ -71,7 +77,7 @@ class Vocabulary:
         characters = dict(zip(words, map(chr, taken), strict=True))
         if not len(characters) == len(set(taken)) == len(taken):
             raise ValueError("a vocabulary is damaged: a word or a character occurs twice")
-        return cls(characters, chr(free))
+        return cls(characters, chr(free), unit)
 
     @property
     def words(self) -> list[str]:
@@ -80,8 +86,8 @@ class Vocabulary:
 
     def write(self, texts: Sequence[str]) -> list[str]:
         """Return the texts with a character per word."""
-        find, other = self.characters.get, repeat(self.unknown)
-        return ["".join(map(find, split_words(text), other)) for text in texts]
+        find, other, split = self.characters.get, repeat(self.unknown), SPLITTERS[self.unit]
+        return ["".join(map(find, split(text), other)) for text in texts]
 
     def align(self, texts: Sequence[Aligned]) -> list[Aligned]:
         """Return prepared texts with a character per word, and the origin of each word."""
@@ -129,6 +135,20 @@ def split_words(text: str) -> list[str]:
     return _APOSTROPHES.sub("'", text).translate(_REPLACEMENTS).split()
 
 
+def split_with_opening(text: str) -> list[str]:
+    """Return the words of a text; those of a long one are followed by its opening, marked.
+
+    The opening is the first 8 words of a text of 200 characters or more. It often has the title or
+    the verdict, so that words count there in their own way.
+    """
+    words = split_words(text)
+    opening = words[:N_OPENING] if len(text) >= MIN_OPENED_CHARACTERS else []
+    return words + [OPENING_MARK + word for word in opening]
+
+
+SPLITTERS = {"word": split_words, "word+opening": split_with_opening}
+
+
 def find_words(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each of the words of ``split_words`` begins and ends in the text."""
     begun = None
@@ -146,14 +166,14 @@ def find_words(text: str) -> Iterator[tuple[int, int]]:
         yield begun, len(text)
 
 
-def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+def number_words(texts: Sequence[str], unit: str = "word") -> tuple[list[str], list[str]]:
     """Return the texts with a character per word, and the word of each character.
 
     Words are numbered in the order of the texts.
     """
     numbers = _WordNumbers()
-    find = numbers.__getitem__
-    written = ["".join(map(find, split_words(text))) for text in texts]
+    find, split = numbers.__getitem__, SPLITTERS[unit]
+    written = ["".join(map(find, split(text))) for text in texts]
     if len(numbers) > MAX_WORDS:
         raise InputError(
             f"the documents have {len(numbers)} different words; {MAX_WORDS} can be distinguished: "
@@ -165,6 +185,7 @@ def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 def _at_words(one: Aligned, words: str) -> Aligned:
     """Return a text with a character per word, with the origin of each word."""
     spans = list(find_words(one.text))
+    spans += spans[: len(words) - len(spans)]  # an opening repeats the first words
     return Aligned(
         words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans]
     )
