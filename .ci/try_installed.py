@@ -49,7 +49,7 @@ with Path("labels.csv").open(newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 right = sum(row["predicted_label"] == row["label"] for row in rows)
 assert len(rows) == 420
-assert right == 297, right  # 70.7 %, as the documents have it
+assert right == 295, right  # 70.2 %, as the documents have it
 
 import gramshift as gs  # noqa: E402 after the folder was changed, which has no source
 
