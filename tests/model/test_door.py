@@ -22,6 +22,7 @@ from conftest import posix
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError, MemoryLimitError
 from gramshift.learn.features import KernelFeatures
+from gramshift.model import fit
 from gramshift.model.archive import HEAD, ModelFileError
 from gramshift.model.model_schema import MAX_CLASSES, MAX_NGRAM_LENGTH
 from gramshift.model.saving import labels_to_json
@@ -72,6 +73,14 @@ def given_rows():
 
 
 BEST = {"preset": "best", "n_added": None, "n_rounds": 2}
+
+
+def own_with_vectors():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit, "encoder_weight", lambda *_: 0.1)
+        return own(encoder=encode, **BEST)
+
+
 OURS = {
     "texts": own,
     "two classes": lambda: own(two=True),
@@ -84,7 +93,7 @@ OURS = {
     "ngrams": lambda: own(**BEST),
     "two classes of ngrams": lambda: own(two=True, **BEST),
     "ngrams and texts": lambda: own(**BEST),
-    "vectors and texts": lambda: own(encoder=encode, **BEST),
+    "vectors and texts": own_with_vectors,
     "precomputed": given_gram,
     "rows": given_rows,
 }

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gramshift.commands.encoders import FORMS
 from gramshift.errors import InputError
 from gramshift.methods import METHODS, STAGES
 
@@ -75,6 +76,9 @@ def check_json(as_json: bool, output: str | None, what: str) -> None:
         )
 
 
+Encoder = Annotated[
+    str | None, option(f"Encoder of the model, if it was fitted with one: {FORMS}.")
+]
 Model = Annotated[str, file_option(MODEL_HELP, "--model", "-m")]
 Text = Annotated[str | None, option(TEXT_HELP, "--text")]
 Id = Annotated[str | None, option(ID_HELP)]

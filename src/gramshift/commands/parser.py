@@ -12,6 +12,7 @@ import typer
 
 from gramshift.commands import command_options as shared
 from gramshift.commands.command_options import check_json, file_option, json_option, option
+from gramshift.commands.encoders import NAME_HELP
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
 from gramshift.progress import progress_bar
@@ -109,6 +110,7 @@ def classify_command(
             default="estimated",
         ),
     ] = None,
+    encoder: Annotated[str | None, in_method(NAME_HELP, metavar="NAME")] = None,
     unlabelled: Annotated[
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
@@ -182,6 +184,7 @@ def predict_command(
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
     abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP)] = None,
+    encoder: shared.Encoder = None,
     engine: Annotated[str, option(shared.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
         str | None, option(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
@@ -253,6 +256,7 @@ def explain_command(
     top: Annotated[
         int, option("How many words for and against the label, and training documents, to show.")
     ] = 5,
+    encoder: shared.Encoder = None,
     column: shared.Text = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",

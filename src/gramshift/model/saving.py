@@ -52,7 +52,17 @@ MAX_LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest, as 
 
 
 class EncoderError(ModelFileError):
-    """A model file that needs another encoder than the given one, or one at all."""
+    """A model file that needs another encoder than the given one, or one at all.
+
+    ``name`` is that of the encoder of the fit.
+    """
+
+    advice = "give the encoder of the fit, as in gs.load(path, encoder=encode)"
+
+    def __init__(self, fault: str, name: str) -> None:
+        super().__init__(f"{fault}: {self.advice}")
+        self.fault = fault
+        self.name = name
 
 
 def library_versions() -> dict[str, str]:
@@ -307,14 +317,13 @@ def with_encoder(
     if ngrams is None or ngrams.vectors is None:
         return fit
     width, name = head["encoder"]["width"], visible(head["encoder"]["name"])
-    advice = "give the encoder of the fit, as in gs.load(path, encoder=encode)"
     was = f"{path} was fitted with the encoder {name}, with {width} numbers for each text"
     if encoder is None:
-        raise EncoderError(f"{was}, and needs it: {advice}")
+        raise EncoderError(f"{was}, and needs it", name)
     found = take_fingerprint(encoder)
     if not is_alike(arrays["fingerprint"], found):
         other = f"with {found.shape[1]} numbers" if found.shape[1] != width else "with others"
-        raise EncoderError(f"{was}, and {name_encoder(encoder)} is another one, {other}: {advice}")
+        raise EncoderError(f"{was}, and {name_encoder(encoder)} is another one, {other}", name)
     ngrams = replace(ngrams, vectors=replace(ngrams.vectors, encoder=encoder))
     return replace(fit, model=replace(fit.model, ngrams=ngrams))
 

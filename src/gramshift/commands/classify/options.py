@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from gramshift.commands.encoders import check_encoder_name, open_encoder
 from gramshift.commands.label.many_files import check_engine
 from gramshift.commands.label.one_file import check_confidence
 from gramshift.commands.outputs import STANDARD
@@ -42,6 +43,7 @@ class ClassifyOptions:
     ngrams: str | None = None
     added: str | None = None
     class_prior: str | None = None
+    encoder: str | None = None
     unlabelled: str | None = None
     abstain_below: float | None = None
     sample: str | None = None
@@ -118,6 +120,12 @@ class ClassifyOptions:
             raise InputError(
                 f"--class-prior goes with {BEST}; {self.method} does not use class proportions"
             )
+        if self.encoder is not None:
+            if not method.is_best:
+                raise InputError(f"--encoder goes with {BEST}, not {self.method}; leave it out")
+            if self.engine == "dask":
+                raise InputError("--encoder goes with --engine threads; leave --engine out")
+            check_encoder_name(self.encoder)
         if self.unlabelled is not None and (self.sample is not None or not method.is_own):
             other = "--sample" if method.is_own else f"--method {self.method}"
             raise InputError(
@@ -188,6 +196,7 @@ class ClassifyOptions:
         compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
+            "encoding": self.encoder is not None,
             "before": self.corrections is not None,
             "index": method.is_own,
             "gram": compares,
@@ -247,6 +256,8 @@ class ClassifyOptions:
             given["ngram_range"] = parse_ngrams(self.ngrams)
         if method.is_stage and self.added is not None:
             given["n_added"] = self._parse_added()
+        if self.encoder is not None:
+            given["encoder"] = open_encoder(self.encoder)
         if self.class_prior is not None and labels:
             given["class_prior"] = match_class_prior(parse_class_prior(self.class_prior), labels)
         return given
