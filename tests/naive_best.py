@@ -72,14 +72,19 @@ def similarity(sets, classes, **powers):
     ]
 
 
-def train(views, classes, rows, n_classes, alpha, **powers):
+def train(views, classes, rows, n_classes, alpha, third=None, **powers):
     """Return scores of all documents by ridge regression on ``rows``, which have classes.
+
+    ``third`` has the similarities of a third view and its weight, relative to the mean of others.
 
     The targets are +1 and -1 minus their mean, and a document similar to no other scores the mean.
     The classes of all other documents are None.
     """
     grams = [similarity(sets, classes, **powers) for sets in views]
     k = np.mean(grams, axis=0)
+    if third is not None:
+        matrix, share = third[0], third[1] / (1 + third[1])
+        k = (1 - share) * k + share * matrix
     system = k[np.ix_(rows, rows)] + alpha * np.eye(len(rows))
     targets = np.array([[1.0 if classes[i] == c else -1.0 for c in range(n_classes)] for i in rows])
     mean = np.array([sum(column) / len(rows) for column in targets.T])
@@ -287,17 +292,24 @@ def slope(scores, by_half):
     return min(2.0, max(1.0, up / across if across else 1.0))
 
 
-def best(source, labels, target, *, ngram_range, **options):
-    """Fit documents of which some share nothing with the source; these do not affect others."""
+def best(source, labels, target, *, ngram_range, third=None, **options):
+    """Fit documents of which some share nothing with the source; these do not affect others.
+
+    A document that is similar to itself in the third view does.
+    """
     views = views_of([*source, *target], ngram_range)
     known = [set().union(*sets[: len(source)]) for sets in views]
     rows = [
         i
         for i in range(len(target))
         if any(sets[len(source) + i] & grams for sets, grams in zip(views, known, strict=True))
+        or (third is not None and third[0][len(source) + i, len(source) + i])
     ]
+    if third is not None:
+        kept = [*range(len(source)), *(len(source) + i for i in rows)]
+        third = third[0][np.ix_(kept, kept)], third[1]
     _, found, shares = best_of(
-        source, labels, [target[i] for i in rows], ngram_range=ngram_range, **options
+        source, labels, [target[i] for i in rows], ngram_range=ngram_range, third=third, **options
     )
     scores = np.full((len(target), found.shape[1]), np.nan)
     scores[rows] = found
@@ -315,7 +327,9 @@ def views_of(texts, ngram_range):
     return [[set(ngrams(text, ngram_range)) for text in texts], pairs]
 
 
-def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
+def best_of(
+    source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets, third=None
+):
     """Fit with class numbers; ``added`` has the share of the target that joins after each round."""
     texts, views = (
         [prepare(text) for text in [*source, *target]],
@@ -323,6 +337,7 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
     )
     m, n, n_classes = len(source), len(target), max(labels) + 1
     options = {"n_classes": n_classes, "alpha": alpha, "idf": idf, "by_class": by_class}
+    options["third"] = third
     before = [labels.count(c) / m for c in range(n_classes)]
     digests = [
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

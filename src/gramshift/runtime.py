@@ -11,6 +11,7 @@ from gramshift.parallel import Progress, count_threads, run_threads
 T = TypeVar("T")
 STAGES = {
     "reading": "reading",
+    "encoding": "encoding texts",
     "index": "finding n-grams",
     "diagonal": "finding n-grams",
     "gram": "comparing documents",

@@ -22,6 +22,7 @@ from conftest import posix
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError, MemoryLimitError
 from gramshift.learn.features import KernelFeatures
+from gramshift.model import fit
 from gramshift.model.archive import HEAD, ModelFileError
 from gramshift.model.model_schema import MAX_CLASSES, MAX_NGRAM_LENGTH
 from gramshift.model.saving import labels_to_json
@@ -47,6 +48,15 @@ def own(**options):
     return clf.fit(SOURCE, labels, target=TARGET)
 
 
+def encode(texts):
+    """Count letters: an encoder."""
+    return np.array([[text.lower().count(one) for one in "aeinst"] for text in texts], np.float32)
+
+
+def load(path):
+    return gs.load(path, encoder=encode)
+
+
 def given_gram():
     gram = gs.StringKernel(normalize=True, **SHORT).gram(SOURCE + TARGET)
     return gs.TransductiveClassifier("precomputed", preset="paper", n_added=4).fit(
@@ -63,6 +73,14 @@ def given_rows():
 
 
 BEST = {"preset": "best", "n_added": None, "n_rounds": 2}
+
+
+def own_with_vectors():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit, "encoder_weight", lambda *_: 0.1)
+        return own(encoder=encode, **BEST)
+
+
 OURS = {
     "texts": own,
     "two classes": lambda: own(two=True),
@@ -75,6 +93,7 @@ OURS = {
     "ngrams": lambda: own(**BEST),
     "two classes of ngrams": lambda: own(two=True, **BEST),
     "ngrams and texts": lambda: own(**BEST),
+    "vectors and texts": own_with_vectors,
     "precomputed": given_gram,
     "rows": given_rows,
 }
@@ -88,7 +107,7 @@ def files(tmp_path_factory):
     def get(name):
         if name not in found:
             path = folder / f"{name}.gramshift"
-            OURS[name]().save(path, **({"texts": True} if name == "ngrams and texts" else {}))
+            OURS[name]().save(path, texts=name.endswith("and texts"))
             found[name] = path, *parse(path)
         return found[name]
 
@@ -217,7 +236,7 @@ def is_refused(path, *, again=False):
     """Return True if a file is refused; else it must work, be described, and be saved again."""
     clf, message = None, ""
     try:
-        clf = gs.load(path)
+        clf = load(path)
     except ModelFileError as error:
         message = str(error)
     if clf is None:
@@ -228,7 +247,7 @@ def is_refused(path, *, again=False):
     json.dumps(describe_model(str(path)), default=str, allow_nan=False)
     if again:
         clf.save(path)
-        assert works(gs.load(path))
+        assert works(load(path))
     return False
 
 
@@ -239,7 +258,7 @@ def altered_types(array):
             yield other
 
 
-REPRESENTATIVE = ("ngrams and texts", "rows")  # together they have every array and entry
+REPRESENTATIVE = ("vectors and texts", "rows")  # together they have every array and entry
 
 
 @pytest.mark.parametrize("name", REPRESENTATIVE)
@@ -323,7 +342,7 @@ def test_heads_with_other_entries_are_refused_or_harmless(files, name, tmp_path)
 
 def refuse(path, message):
     with pytest.raises(ModelFileError, match=message):
-        gs.load(path)
+        load(path)
 
 
 @pytest.mark.parametrize("rows", [0, 32, 34, 10_000])
@@ -546,7 +565,7 @@ def test_a_head_that_is_deep_or_no_json_is_refused(files, tmp_path, text):
 def test_only_regular_files_are_models(files, tmp_path):
     """A device could fill the memory; a pipe could wait forever."""
     (tmp_path / "link").symlink_to(files("texts")[0])
-    assert gs.load(tmp_path / "link").classes_.size == 3  # a user may name a link
+    assert load(tmp_path / "link").classes_.size == 3  # a user may name a link
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to zero").symlink_to("/dev/zero")
     with socket.socket(socket.AF_UNIX) as one:
@@ -560,9 +579,9 @@ def test_only_regular_files_are_models(files, tmp_path):
             with pytest.raises(
                 InputError, match=f"{path} is a {kind}; it should be a regular file"
             ):
-                gs.load(path)
+                load(path)
     with pytest.raises(IsADirectoryError):
-        gs.load(tmp_path)
+        load(tmp_path)
 
 
 def test_a_file_larger_than_the_memory_is_refused(tmp_path):
@@ -572,4 +591,4 @@ def test_a_file_larger_than_the_memory_is_refused(tmp_path):
         MemoryLimitError,
         match=r"large has 8\.0 TiB, and .* of memory are free; it is read as a whole",
     ):
-        gs.load(tmp_path / "large")
+        load(tmp_path / "large")

@@ -7,6 +7,7 @@ import typer
 from gramshift.errors import InputError
 from gramshift.methods import METHODS, STAGES
 
+ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
 MODEL_HELP = "Model file that gramshift classify --save has written."
 TEXT_HELP = "Column of the texts; title,body joins two columns."
 FORMAT_HELP = (
@@ -75,6 +76,9 @@ def check_json(as_json: bool, output: str | None, what: str) -> None:
         )
 
 
+Encoder = Annotated[
+    str | None, option(f"Encoder of the model, if it was fitted with one: {ENCODERS}.")
+]
 Model = Annotated[str, file_option(MODEL_HELP, "--model", "-m")]
 Text = Annotated[str | None, option(TEXT_HELP, "--text")]
 Id = Annotated[str | None, option(ID_HELP)]

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from gramshift.commands.encoders import load_with_encoder
 from gramshift.commands.outputs import check_outputs, open_output
 from gramshift.errors import InputError
-from gramshift.model.classifier import load
 from gramshift.model.explanation import Explanation, mark_style
 from gramshift.model.word_spans import N_SHOWN
 from gramshift.report.page import class_colours
@@ -44,6 +44,7 @@ def explain(
     encoding: str = "utf-8",
     html: str | None = None,
     top: int = N_SHOWN,
+    encoder: str | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def explain(
         with open_table(str(input), format=format, encoding=encoding) as table:
             columns = find_columns(table, text=column)
             texts = read_documents(table, columns, progress=progress).texts
-    classifier = load(model)
+    classifier = load_with_encoder(model, encoder)
     explanations = []
     for number, one in enumerate(texts):
         if progress is not None:
@@ -84,6 +85,7 @@ def explain(
                 "probability": with_string_keys(one.probability),
                 "score": with_string_keys(one.score),
                 "empty": with_string_keys(one.empty),
+                "vectors": None if one.vectors is None else with_string_keys(one.vectors),
                 "words": [_to_json(word) for word in one.words[:top]],
                 "spans": [_to_json(span) for span in one.spans],
                 "documents": [_to_json(document) for document in one.documents[:top]],

@@ -6,8 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gramshift.memory import size_in_words
-from gramshift.model.archive import read_archive
-from gramshift.model.classifier import load
+from gramshift.model.classifier import read_classifier
 from gramshift.model.model_schema import OF_THE_MACHINE
 from gramshift.terminal import Line, counts_in_words, visible, with_string_keys
 
@@ -19,8 +18,7 @@ CONTINUATION = 0x80  # ... if it does not begin a character
 
 def describe_model(path: str) -> dict[str, Any]:
     """Read and check a whole file, as for predictions, and return its description."""
-    classifier = load(path)
-    head, arrays = read_archive(path)
+    classifier, head, arrays = read_classifier(path)
     n_ngrams = [int((arrays[f"features_{part}"] >= 0).sum()) for part in range(head["parts"])]
     parameters = head["parameters"] | head["settings"]
     return {
@@ -38,6 +36,7 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_characters": _count_characters(arrays["text_bytes"]) if head["texts"] else 0,
         "n_rows": len(arrays["rows"]) if "rows" in arrays else None,
         "n_ngrams": sum(n_ngrams) if n_ngrams else None,
+        "encoder": head["encoder"],
         "rounds": [
             step | {name: with_string_keys(step[name]) for name in ("added", "labels")}
             for step in classifier.history_
@@ -72,6 +71,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "learnt from": f"{found['n_source'] - n_corrected} source, {found['n_target']} target"
         f"{corrected} documents",
         "holds": _contents_in_words(found),
+        **_encoder_in_words(found["encoder"]),
         "safe to open": found["safe"],
     }
     for number, step in enumerate(found["rounds"], start=1):
@@ -87,6 +87,13 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         Line("Parameters", "bold"),
         *_in_columns(parameters),
     ]
+
+
+def _encoder_in_words(encoder: dict[str, Any] | None) -> dict[str, str]:
+    if encoder is None:
+        return {}
+    shares = f"{encoder['width']} numbers for each text, {encoder['share']:.1%} of the kernel"
+    return {"encoder": f"{visible(encoder['name'])}: {shares}; it is not in the file"}
 
 
 def _contents_in_words(found: dict[str, Any]) -> str:

@@ -109,6 +109,21 @@ def classify_command(
             default="estimated",
         ),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        in_method(
+            f"Encoder whose vectors of whole texts join the n-grams: {shared.ENCODERS}.",
+            metavar="NAME",
+        ),
+    ] = None,
+    vectors: Annotated[
+        tuple[str, str] | None,
+        in_method(
+            "Vectors in place of --encoder: two .npy files, with a row for each row of the source "
+            "files and of the target.",
+            metavar="SOURCE.npy TARGET.npy",
+        ),
+    ] = None,
     unlabelled: Annotated[
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
@@ -182,6 +197,7 @@ def predict_command(
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
     abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP)] = None,
+    encoder: shared.Encoder = None,
     engine: Annotated[str, option(shared.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
         str | None, option(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
@@ -253,6 +269,7 @@ def explain_command(
     top: Annotated[
         int, option("How many words for and against the label, and training documents, to show.")
     ] = 5,
+    encoder: shared.Encoder = None,
     column: shared.Text = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",

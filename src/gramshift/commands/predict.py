@@ -27,6 +27,7 @@ def predict(
     format: str | None = None,
     encoding: str = "utf-8",
     abstain_below: float | None = None,
+    encoder: str | None = None,
     force: bool = False,
     engine: str = "threads",
     scheduler: str | None = None,
@@ -45,7 +46,7 @@ def predict(
         if engine == "dask":
             check_model(model)
         else:
-            classifier = load_model(model, jobs)
+            classifier = load_model(model, jobs, encoder)
         result = label_files(
             model,
             classifier,
@@ -62,7 +63,7 @@ def predict(
         check_outputs({"--output": output}, [model, *files], force=force)
         if output != STANDARD:
             format_of(output, "another --output")
-        classifier = load_model(model, jobs)
+        classifier = load_model(model, jobs, encoder)
         result = label_file(classifier, files[0], output, options, progress=progress)
         if renamed := result.pop("renamed"):
             say(renamed)

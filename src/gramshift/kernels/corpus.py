@@ -1,4 +1,4 @@
-"""Texts with everything that is found in them once: prepared forms, digests, n-gram lists."""
+"""Texts with all that is found in them once: prepared forms, digests, n-gram lists, vectors."""
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.kernels.encoding import Encoder, encode_texts
 from gramshift.kernels.gram import clip_range
 from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
@@ -26,8 +27,9 @@ UNITS = ("character", *SPLITTERS)
 class Corpus:
     """Texts with their prepared forms and the n-gram lists found in them, each made once.
 
-    Give a corpus to several fits, so that they find n-grams once. With ``keep=False``, n-gram lists
-    are freed after their last use in a fit. Do not change the lists that its methods return.
+    Give a corpus to several fits, so that they find n-grams once, and encode each text once if they
+    have an encoder. With ``keep=False``, n-gram lists and vectors are freed after their last use in
+    a fit. Do not change the lists that its methods return.
     """
 
     def __init__(self, texts: list[str], *, keep: bool = True) -> None:
@@ -37,6 +39,7 @@ class Corpus:
         self._words: dict[tuple[TextSteps, str], list[str]] = {}
         self._lists: dict[Any, FeatureLists] = {}
         self._part: tuple[bytes, Corpus] | None = None
+        self._encoded: tuple[Encoder, NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -91,6 +94,15 @@ class Corpus:
         if not self._keep:
             del self._lists[self._key(kernel)]
         return lists
+
+    def vectors(self, encoder: Encoder, runtime: Runtime) -> NDArray[Any]:
+        """Return the vector of each text by an encoder; those of the last encoder are kept."""
+        if self._encoded is None or self._encoded[0] != encoder:
+            encoded = encoder, encode_texts(encoder, self.texts, runtime)
+            if not self._keep:
+                return encoded[1]
+            self._encoded = encoded
+        return self._encoded[1]
 
     def only(self, rows: NDArray[np.intp]) -> "Corpus":
         """Return some of the texts; the last choice is kept for other fits on the same texts."""

@@ -3,7 +3,7 @@
 Ridge regression is solved by conjugate gradients, in double precision.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from gramshift.learn.ridge import (
     split_intercepts,
 )
 from gramshift.learn.training_set import Rows
+from gramshift.learn.vectors import VectorFeatures
 from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.parallel import Progress
@@ -73,22 +74,39 @@ class NGramFeaturesPart:
 
 @dataclass(frozen=True)
 class NGramFeatures:
-    """The mean of several normalised kernels, each a weighted sum over shared n-grams."""
+    """The mean of several normalised kernels: sums over shared n-grams, and cosines of vectors.
 
-    parts: Sequence[NGramFeaturesPart]
+    ``weights`` has the weight of each part; None if all have weight 1.
+    """
+
+    parts: Sequence[NGramFeaturesPart | VectorFeatures]
     run: Any
     """Applies a function to every item, on threads."""
+    weights: Sequence[float] | None = None
 
     def __len__(self) -> int:
         return len(self.parts[0].scale)
 
+    def with_vectors(self, vectors: VectorFeatures, weight: float) -> "NGramFeatures":
+        """Return features with vectors too; ``weight`` is relative to the mean of the others."""
+        n = len(self.parts)
+        return NGramFeatures([*self.parts, vectors], self.run, [*[1.0] * n, n * weight])
+
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """Return the kernel times vectors, for some ``rows`` or all."""
-        total = self.parts[0].multiply(vectors, self.run)
-        for part in self.parts[1:]:
-            total += part.multiply(vectors, self.run)
-        total /= len(self.parts)
+        total = self._average(part.multiply(vectors, self.run) for part in self.parts)
         return total if rows is None else total[rows]
+
+    def _average(self, found: Iterable[Floats]) -> Floats:
+        """Return the weighted mean of new arrays, one of each part."""
+        weights = self.weights or [1.0] * len(self.parts)
+        total = None
+        for values, weight in zip(found, weights, strict=True):
+            values *= weight  # noqa: PLW2901 - a new array, changed in place
+            total = values if total is None else np.add(total, values, out=total)
+        assert total is not None, "there is a part"
+        total /= sum(weights)
+        return total
 
     def rows(self, documents: Rows, others: Rows | None = None) -> Iterator[Floats]:
         """Yield similarities of some documents to all, or to some others, block after block."""
@@ -96,11 +114,7 @@ class NGramFeatures:
         size = int(np.clip(MAX_CELLS // max(1, len(columns)), MIN_ROWS, MAX_ROWS))
 
         def work(block: Rows) -> Floats:
-            total = self.parts[0].rows(block, columns)
-            for part in self.parts[1:]:
-                total += part.rows(block, columns)
-            total /= len(self.parts)
-            return total
+            return self._average(part.rows(block, columns) for part in self.parts)
 
         blocks = [documents[start : start + size] for start in range(0, len(documents), size)]
         for start in range(0, len(blocks), MAX_PASSES):
@@ -108,13 +122,13 @@ class NGramFeatures:
 
     def narrow(self, documents: Rows) -> "NGramFeatures":
         """Return the features of some documents, in ascending order, among each other."""
-        return NGramFeatures([part.narrow(documents, self.run) for part in self.parts], self.run)
+        narrowed = [part.narrow(documents, self.run) for part in self.parts]
+        return replace(self, parts=narrowed)
 
     def times(self, factors: Floats) -> "NGramFeatures":
         """Return features in which every document is multiplied by its factor."""
-        return NGramFeatures(
-            [replace(part, scale=part.scale * factors) for part in self.parts], self.run
-        )
+        scaled = [replace(part, scale=part.scale * factors) for part in self.parts]
+        return replace(self, parts=scaled)
 
 
 class LinearRidge:

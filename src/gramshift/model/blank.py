@@ -23,11 +23,15 @@ def find_blank(
 ) -> NDArray[np.bool_]:
     """Return which documents are target documents that share no n-gram with the source.
 
+    A document with a vector is none of them.
+
     An adapted kernel compares documents through others: with ``adapt``, an n-gram of a target
     document that shares one with the source is enough.
     """
     is_blank = ~given.is_source
     is_blank[list(given.random)] = False  # a person has labelled these
+    if given.vectors is not None:
+        is_blank &= given.vectors.scale == 0
     if given.texts is None or kernel_list is None or not _compares_shared(kernel_list):
         return np.zeros(len(is_blank), bool)
     known = np.flatnonzero(given.is_source)
@@ -86,6 +90,7 @@ def leave_out(given: FitInput, is_blank: NDArray[np.bool_]) -> FitInput:
         n_unlabelled=given.n_unlabelled - int(unlabelled.sum()),
         weights=None if given.weights is None else given.weights[kept],
         random={int(np.searchsorted(kept, row)): label for row, label in given.random.items()},
+        vectors=None if given.vectors is None else given.vectors.narrow(kept, None),
     )
 
 

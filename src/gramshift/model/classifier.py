@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -66,8 +67,14 @@ from gramshift.model.presenting import (
     target_texts,
 )
 from gramshift.model.result import FitResult
-from gramshift.model.saving import parameters_from_json, read_fit, save_fit
-from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
+from gramshift.model.saving import parameters_from_json, read_fit, save_fit, with_encoder
+from gramshift.model.settings import (
+    Settings,
+    check_encoder,
+    check_verbose,
+    copy_kernel,
+    kernel_is_rows,
+)
 from gramshift.parallel import Progress
 from gramshift.progress import shown_progress
 from gramshift.runtime import Runtime
@@ -133,6 +140,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         If True, "ridge" has an unpenalised intercept; the paper has none. With "prior", scores
         start at the class proportions of the training set, so that a document without evidence gets
         these, and the last round decides by probabilities.
+    encoder : callable, optional
+        A function from a list of texts to an array with a row of numbers for each, such as
+        ``SentenceTransformer(...).encode``. These vectors are centred within source and target,
+        compared by cosine, and join the n-grams, with a weight of their own. Each text is encoded
+        once, as it is given; an empty one has no vector. For linear models of texts such as the
+        preset "best".
     memory_limit : int, float or str, optional
         The number of bytes that may be used, or a size such as "2 GB"; by default all free memory.
         A fit that needs more is refused.
@@ -213,6 +226,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         classifier: Any = "ridge",
         bias: bool | str | None = None,
+        encoder: Any = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
         verbose: bool | int = False,
@@ -229,6 +243,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.classifier = classifier
         self.bias = bias
+        self.encoder = encoder
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -256,7 +271,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         X : list of str, column of texts, Corpus, or input of the kernel
             The source documents. Documents without a label are target documents too, before those
             of ``target``. A Corpus contains all documents (source, target and unlabelled ones), and
-            keeps their n-grams for further fits.
+            keeps their n-grams and vectors for further fits.
         y : list or array
             A label for each document of X; None, NaN or NA where it is missing. -1 is a label like
             any other.
@@ -665,7 +680,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def explain(self, text: str) -> Explanation:
         """Return the words that speak for and against the label of a text, and similar documents.
 
-        Their shares and the score of an empty document add up to the score. A model without texts
+        Their shares, that of the text's vector, if there is an encoder, and the score of an empty
+        document add up to the score. A model without texts
         has no similar documents.
         """
         check_is_fitted(self)
@@ -712,6 +728,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             scores[row] = self.result_.scores[place]
         return scores
 
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy with the same encoder, which may be too large to be copied."""
+        bare = copy(self)
+        bare.encoder = None
+        cloned: Self = BaseEstimator.__sklearn_clone__(bare)
+        cloned.encoder = self.encoder
+        return cloned
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "result_")
 
@@ -729,11 +753,26 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         )
 
 
-def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
-    """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit."""
+def load(path: str | os.PathLike[str], *, encoder: Any = None) -> TransductiveClassifier:
+    """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit.
+
+    A model that was fitted with an encoder needs it again: files hold its name and a fingerprint.
+    """
+    check_encoder(encoder)
+    classifier, head, arrays = read_classifier(path, encoder=encoder)
+    fit = with_encoder(classifier.result_, encoder, head, arrays, path)
+    classifier._keep(fit)
+    return classifier
+
+
+def read_classifier(
+    path: str | os.PathLike[str], *, encoder: Any = None
+) -> tuple[TransductiveClassifier, dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the classifier of a file, which may lack its encoder, and the parts of the file."""
     head, arrays = read_archive(path)
     try:
-        classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
+        parameters = parameters_from_json(head["parameters"])
+        classifier = TransductiveClassifier(**parameters, encoder=encoder)
         given = classifier.get_params(deep=False)
         del given["verbose"]
         classifier._keep(read_fit(given, head, arrays))
@@ -745,4 +784,4 @@ def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
         ) from error
     if "rows" in arrays:
         classifier.n_features_in_ = arrays["rows"].shape[1]
-    return classifier
+    return classifier, head, arrays

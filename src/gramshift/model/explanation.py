@@ -64,8 +64,8 @@ class Neighbour:
 class Explanation:
     """The score of one document, split by spans of its text, and also by documents.
 
-    Each split and ``empty`` add up to the score. Models that are not linear, such as those of the
-    preset "paper", are explained by documents only.
+    Each split, ``vectors`` and ``empty`` add up to the score. Models that are not linear, such as
+    those of the preset "paper", are explained by documents only.
     """
 
     given: str
@@ -86,6 +86,8 @@ class Explanation:
     """The share of the document itself, if it took part in the fit."""
     has_words: bool = True
     """True if the model is linear, so that there are spans and words."""
+    vectors: dict[Any, float] | None = None
+    """The share of the vector of the whole text, if the classifier has an encoder."""
 
     def text(self, *, n: int = N_SHOWN) -> str:
         """Describe the n strongest words for and against the label, and n documents, in lines."""
@@ -100,6 +102,8 @@ class Explanation:
                 lines += ["", visible(about), *(_in_line(share, word) for word, share in chosen)]
         if not self.has_words:
             lines += ["", NO_WORDS]
+        if self.vectors is not None:
+            lines += ["", self._vectors_in_words()]
         if self.documents:
             lines += ["", "most influential training documents:"]
         for one in self.documents[:n]:
@@ -112,6 +116,10 @@ class Explanation:
         empty = f"an empty text scores {self.empty[self.label]:+.3f}"
         score = f"score {self.score[self.label]:+.3f} ({empty})"
         return visible(f"{self.label} ({self.probability[self.label]:.0%}): {score}")
+
+    def _vectors_in_words(self) -> str:
+        assert self.vectors is not None
+        return f"vectors of the text: {self.vectors[self.label]:+.3f}"
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.headline()}>"
@@ -140,6 +148,7 @@ class Explanation:
         parts.append(escape(self.given[place:MAX_SHOWN]))
         notes = f"<p>{n_more} more characters are not shown.</p>" if n_more > 0 else ""
         notes += "" if self.has_words else f"<p>{NO_WORDS}</p>"
+        notes += "" if self.vectors is None else f"<p>{self._vectors_in_words()}</p>"
         page = (
             '<figure class="gramshift-explanation">'
             f'<figcaption dir="auto">{escape(self.headline())}</figcaption>'
@@ -238,11 +247,17 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
     gain = np.expm1(similarity) / e if model.adapt else similarity
     by_document = model.coefficients * gain[:, None]
     by_character = np.zeros((len(text), len(classes)))
+    by_vector = None
     if model.ngrams is not None:
         by_character = model.ngrams.spread([text])[0]
+    if model.ngrams is not None and model.ngrams.vectors is not None:
+        by_vector = model.ngrams.score_vectors([text])[0]
+        by_document *= 1 - model.ngrams.vectors.share
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
     score = empty + (by_document if model.ngrams is None else by_character).sum(axis=0)
+    if by_vector is not None:
+        score = score + by_vector
     code, probability = fit.judge(text, score)
 
     def name(values: Floats) -> dict[Any, float]:
@@ -268,6 +283,7 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
         words=[span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
         itself=None if own is None else name(by_document[own]),
         has_words=model.ngrams is not None,
+        vectors=None if by_vector is None else name(by_vector),
     )
 
 

@@ -17,6 +17,7 @@ from gramshift.learn.features import Features, KernelFeatures, one_over_root
 from gramshift.learn.linear import N_SKETCHED, LinearRidge, NGramFeatures, NGramFeaturesPart
 from gramshift.learn.solvers import Solver
 from gramshift.learn.training_set import Rows, TrainingSet
+from gramshift.learn.vectors import VectorFeatures
 from gramshift.model.kernel_list import KernelList
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.sorted_ngrams import Run
@@ -75,7 +76,7 @@ class NGramFeatureMaker:
     """Makes n-gram features: n-grams are found once, and weighted for every training set.
 
     ``run`` does short pieces of work, by default on threads that are started for each; ``weights``
-    are those of documents.
+    are those of documents. ``vectors`` join the n-grams, with ``vector_weight`` relative to these.
     """
 
     kernel_list: KernelList
@@ -85,6 +86,8 @@ class NGramFeatureMaker:
     runtime: Runtime = field(kw_only=True)
     run: Run | None = field(default=None, kw_only=True)
     weights: Floats | None = field(default=None, kw_only=True)
+    vectors: VectorFeatures | None = field(default=None, kw_only=True)
+    vector_weight: float = field(default=0.0, kw_only=True)
     self_values: Mapping[int, Floats] = field(default_factory=dict, init=False)
 
     @property
@@ -102,7 +105,10 @@ class NGramFeatureMaker:
         parts = [
             self._describe(kernel, training_set, across) for kernel in self.kernel_list.kernels
         ]
-        return NGramFeatures(parts, self._run)
+        ngrams = NGramFeatures(parts, self._run)
+        if self.vectors is None:
+            return ngrams
+        return ngrams.with_vectors(self.vectors, self.vector_weight)
 
     def measure_drift(self, training_set: TrainingSet, source: Rows | None = None) -> float:
         """Measure the drift from all or some of the source to the target.
@@ -126,7 +132,7 @@ class NGramFeatureMaker:
         return measure_drift(np.concatenate(ratios), np.concatenate(variances))
 
     def find_weightless(self, source: TrainingSet) -> NDArray[np.bool_]:
-        """Return which target documents have no n-gram to which the source gives weight."""
+        """Return which target documents have no n-gram with weight in the source, and no vector."""
         scales = [part.scale for part in self.features_for(source).parts]
         weightless: NDArray[np.bool_] = np.max(scales, axis=0)[source.target] == 0
         return weightless

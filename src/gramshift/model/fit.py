@@ -19,6 +19,7 @@ from gramshift.learn.rounds import RoundsOutcome, Schedule, fit_rounds
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
 from gramshift.learn.training_set import TrainingSet
+from gramshift.learn.vectors import VectorFeatures, encoder_weight, mean_vector
 from gramshift.memory import BASE_BYTES, Work, check_memory, return_large_arrays
 from gramshift.model.blank import find_blank, leave_out, put_back, without_domain
 from gramshift.model.feature_makers import KernelFeatureMaker, NGramFeatureMaker
@@ -49,12 +50,13 @@ def fit_documents(
     """Train on the source, pseudo-label part of the target, train again; label the whole target.
 
     Without ``kernels`` the documents are a kernel matrix. Target documents without evidence share
-    no n-gram with the source: they take no part in the rounds, so that they change no other label,
-    and get the class proportions as probabilities. Without ``calibrate`` there are no
-    probabilities.
+    no n-gram with the source and have no vector: they take no part in the rounds, so that they
+    change no other label, and get the class proportions as probabilities. Without ``calibrate``
+    there are no probabilities.
     """
     is_linear = is_linear_fit(settings, kernels, given)
-    check_fit(given, kernels, runtime, is_linear=is_linear)
+    check_fit(settings, given, kernels, runtime, is_linear=is_linear)
+    given = add_vectors(settings, given, runtime)
     is_blank = find_blank(given, kernels, adapt=settings.adapt)
     part = leave_out(given, is_blank)
     classes, source = part.read_labels(settings)
@@ -67,7 +69,8 @@ def fit_documents(
             features, source, schedule, runtime, calibrate=calibrate, weights=features.weights
         )
         is_weightless = find_weightless(features, source)
-        ngrams = make_ngrams(features, outcome) if calibrate else None  # frees the n-gram lists
+        # frees the n-gram lists
+        ngrams = make_ngrams(settings, given, features, outcome) if calibrate else None
 
     outcome = put_back(outcome, given.is_source, is_blank)
     compared = compared_documents(kernels, given, outcome.training_set, is_blank, features)
@@ -85,6 +88,7 @@ def is_linear_fit(settings: Settings, kernels: KernelList | None, given: FitInpu
 
 
 def check_fit(
+    settings: Settings,
     given: FitInput,
     kernels: KernelList | None,
     runtime: Runtime,
@@ -96,6 +100,12 @@ def check_fit(
         raise InputError(
             "sample_weight, class_weight and domains are for linear models: "
             "use preset='best', or leave them out"
+        )
+    has_listed_ngrams = is_linear and kernels is not None and kernels.by_shared_alone
+    if settings.encoder is not None and not has_listed_ngrams:
+        raise InputError(
+            "encoder adds vectors to the linear model of preset='best': fit on texts, and leave "
+            "out kernel, weighting, adapt and classifier, or the encoder"
         )
     work = describe_work(given, kernels, runtime)
     check_memory(work, runtime.memory + BASE_BYTES, linear=is_linear, way=SAMPLE_ADVICE)
@@ -117,6 +127,22 @@ def describe_work(given: FitInput, kernels: KernelList | None, runtime: Runtime)
     )
 
 
+def add_vectors(settings: Settings, given: FitInput, runtime: Runtime) -> FitInput:
+    """Return the input with the vector of each text, if there is an encoder.
+
+    Vectors of documents that a person has labelled are centred as those of the target, which
+    they are of.
+    """
+    if settings.encoder is None:
+        return given
+    assert given.texts is not None, "checked by check_fit"
+    vectors, is_source = given.texts.vectors(settings.encoder, runtime), given.is_source.copy()
+    is_source[list(given.corrected)] = False
+    known = np.flatnonzero(is_source if is_source.all() else ~is_source)
+    features, centre = VectorFeatures.of_domains(vectors, is_source), mean_vector(vectors, known)
+    return replace(given, documents=given.texts, vectors=features, centre=centre)
+
+
 def make_schedule(
     settings: Settings, given: FitInput, source: TrainingSet, classes: NDArray[Any]
 ) -> Schedule:
@@ -136,7 +162,8 @@ def ngram_features(
 ) -> tuple[NGramFeatureMaker, list[dict[str, Any]] | None]:
     """Return the feature maker of a linear fit, and a description of each of several sources.
 
-    Documents of sources near the target get larger weights. ``run`` applies functions on threads.
+    Vectors get their weight, and documents of sources near the target get larger ones. ``run``
+    applies functions on threads.
     """
     assert kernels is not None, "checked by is_linear_fit"
     assert given.texts is not None, "checked by is_linear_fit"
@@ -150,6 +177,10 @@ def ngram_features(
         run=run,
         weights=given.weights,
     )
+    if given.vectors is not None:
+        weight = encoder_weight(given.vectors, features.features_for(source), source)
+        vectors = given.vectors if weight > 0 else None
+        features = replace(features, vectors=vectors, vector_weight=weight)
     if not given.has_several_sources or not len(source.target):
         return features, None
     sources, weights = compare_sources(features, source, schedule, given.domains)
@@ -222,18 +253,24 @@ def compare_sources(
 
 
 def make_ngrams(
-    features: NGramFeatureMaker | KernelFeatureMaker, outcome: RoundsOutcome
+    settings: Settings,
+    given: FitInput,
+    features: NGramFeatureMaker | KernelFeatureMaker,
+    outcome: RoundsOutcome,
 ) -> NGramModel | None:
     """Return the model of n-grams; None if documents are compared instead."""
-    if isinstance(features, NGramFeatureMaker) and features.makes_ngram_model:
-        return make_ngram_model(features, outcome.training_set, outcome.rounds[-1].fitted)
-    return None
+    if not isinstance(features, NGramFeatureMaker) or not features.makes_ngram_model:
+        return None
+    training_set, fitted = outcome.training_set, outcome.rounds[-1].fitted
+    return make_ngram_model(
+        features, training_set, fitted, encoder=settings.encoder, centre=given.centre
+    )
 
 
 def find_weightless(
     features: NGramFeatureMaker | KernelFeatureMaker, source: TrainingSet
 ) -> NDArray[np.bool_]:
-    """Return which target documents have no n-gram to which the source gives weight."""
+    """Return which target documents have no n-gram with weight in the source, and no vector."""
     if isinstance(features, NGramFeatureMaker) and features.makes_ngram_model:
         return features.find_weightless(source)
     return np.zeros(len(source.target), bool)

@@ -16,6 +16,7 @@ from gramshift.learn.compiled.cells import find_faults
 from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import KernelFeatures
 from gramshift.learn.training_set import TrainingSet
+from gramshift.learn.vectors import VectorFeatures
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.parallel import run_threads
@@ -61,6 +62,10 @@ class FitInput:
     """Labelled documents that are target documents labelled by a person, in order."""
     origins: list[tuple[str, str]] | None = None
     """The file and the id of each document, if they are known."""
+    vectors: VectorFeatures | None = None
+    """The vector of each document, if there is an encoder."""
+    centre: Floats | None = None
+    """The mean of the target's vectors, by which those of new documents are centred."""
 
     @cached_property
     def texts(self) -> Corpus | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.encoding import MAX_NAME, SENTENCES
 from gramshift.text.documents import DIGEST
 
 PRECOMPUTED = "precomputed"  # a kernel matrix of the user
@@ -24,8 +25,9 @@ MAX_ITEMS = 10_000  # of a list in the head that has no other size
 MAX_COUNT = 2**62
 MAX_NUMBER = 1e60  # products of three such numbers, and sums of these, are still finite
 MIN_POSITIVE = 5e-324
-OF_THE_MACHINE = ("n_jobs", "memory_limit")
-"""Parameters of the machine that loads a file: they are neither saved nor taken from a file."""
+MAX_SHARE = 1 - 1e-9  # of the kernel, for vectors: n-grams have the rest
+OF_THE_MACHINE = ("n_jobs", "memory_limit", "encoder")
+"""Parameters of the program that loads a file: they are neither saved nor taken from a file."""
 
 COUNTS = ("n_unlabelled", "n_blank")
 ROW_LISTS = ("without_domain", "corrected", "random")
@@ -34,7 +36,7 @@ PRIOR_LISTS = ("source", "estimated", "used", "errors", "limits")
 HEAD_NAMES = {
     *("format", "format_version", "versions", "saved", "classes", "parameters", "settings"),
     *("steepness", "normalized", "history", "parts", "texts", "columns"),
-    *("class_prior", "expected", "sources", "origins", *COUNTS, *ROW_LISTS),
+    *("class_prior", "expected", "sources", "origins", "encoder", *COUNTS, *ROW_LISTS),
 }
 
 Sizes = dict[str, int]
@@ -114,6 +116,11 @@ def check_head(head: Any) -> None:
     classes = head["classes"]["values"]
     if not isinstance(classes, list) or len(classes) > MAX_CLASSES:
         raise ValueError(f"its classes are not a list of at most {MAX_CLASSES} values")
+    if head["encoder"] is not None:
+        _check_record("encoder", head["encoder"], ("name", "width", "share"))
+        _check_text("the name of its encoder", head["encoder"]["name"], longest=MAX_NAME)
+        _check_count("the width of its encoder", head["encoder"]["width"])
+        _check_number("the share of its encoder", head["encoder"]["share"], low=0, high=MAX_SHARE)
     _check_history(head["history"], len(classes))
     _check_findings(head, len(classes))
 
@@ -221,9 +228,9 @@ def _shorten(value: Any) -> str:
 def declare_arrays(head: dict[str, Any]) -> dict[str, Array]:
     """Return the arrays that a file with this head must have, in the order of their checks.
 
-    A linear model has ``parts``, one for each kernel, and may have texts. Any other model has a
-    coefficient for each document, and the documents that new ones are compared with: texts, rows
-    of numbers in ``columns``, or none if kernel values are given.
+    A linear model has ``parts``, one for each kernel, and may have vectors and texts. Any other
+    model has a coefficient for each document, and the documents that new ones are compared with:
+    texts, rows of numbers in ``columns``, or none if kernel values are given.
     """
     arrays = {
         "labeled_iter": Array("<i8", ("documents",), low=-1),
@@ -242,6 +249,13 @@ def declare_arrays(head: dict[str, Any]) -> dict[str, Array]:
         arrays |= declare_part(number)
     if n_parts:
         arrays["digests"] = Array("<u1", ("target", DIGEST))
+    if head["encoder"] is not None:
+        if not n_parts:
+            raise ValueError("it has an encoder, but no n-grams")
+        width = head["encoder"]["width"]
+        arrays["centre"] = Array("<f8", (width,))
+        arrays["vector_worth"] = Array("<f8", (width, "columns"))
+        arrays["fingerprint"] = Array("<f8", (len(SENTENCES), width))
     if kernel == ROWS:
         arrays["rows"] = Array("<f8", ("documents", head["columns"]))
     if has_texts:

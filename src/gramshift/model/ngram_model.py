@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.corpus import Corpus
+from gramshift.kernels.encoding import Encoder, encode_texts
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.features import one_over_root
 from gramshift.learn.ridge import Coefficients, is_mirrored
 from gramshift.learn.training_set import TrainingSet
+from gramshift.learn.vectors import to_units
 from gramshift.memory import release_freed_memory
 from gramshift.model.feature_makers import NGramFeatureMaker, weigh_by, weigh_lists
 from gramshift.ngrams.trie import NGramTable, build_table
+from gramshift.parallel import ONE_BLAS_THREAD
 from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import Aligned, TextSteps, align
@@ -64,12 +67,36 @@ class NGramPart:
 
 
 @dataclass(frozen=True)
+class VectorPart:
+    """The coefficients of the vectors of whole texts, times their ``share`` of the kernel.
+
+    Vectors are centred by the mean of the fit's target, and have length 1 then.
+    """
+
+    encoder: Encoder
+    centre: Floats
+    coefficients: Floats
+    share: float
+
+    def score(self, texts: Sequence[str]) -> Floats:
+        """Return a column of scores for each of the coefficients."""
+        units = to_units(encode_texts(self.encoder, texts, width=len(self.centre)), self.centre)
+        scores = np.zeros((len(texts), self.coefficients.shape[1]))
+        with ONE_BLAS_THREAD:
+            for row, unit in enumerate(units):  # one by one: bits do not depend on other texts
+                scores[row] = unit @ self.coefficients
+        return scores
+
+
+@dataclass(frozen=True)
 class NGramModel:
     """The mean of several normalised linear kernels, and intercepts."""
 
     parts: Sequence[NGramPart]
     intercepts: Floats
     n_jobs: int | None = field(default=-1, compare=False)
+    vectors: VectorPart | None = None
+    """The vectors of texts, if there is an encoder; n-grams have the rest of the kernel."""
 
     @property
     def is_mirrored(self) -> bool:
@@ -83,10 +110,22 @@ class NGramModel:
         for part in self.parts:
             sums = part.table.sum_values(part.encode(corpus), part.values, run=run)
             total += sums[:, 1:] * one_over_root(sums[:, :1])
-        return self._for_all_classes(total / len(self.parts)) + self.intercepts
+        scores = self._for_all_classes(total / self._divisor) + self.intercepts
+        return scores if self.vectors is None else scores + self.score_vectors(texts)
+
+    def score_vectors(self, texts: Sequence[str]) -> Floats:
+        """Return what the vectors of the texts add to their scores, per class."""
+        if self.vectors is None:
+            return np.zeros((len(texts), len(self.intercepts)))
+        return self._for_all_classes(self.vectors.score(texts))
+
+    @property
+    def _divisor(self) -> float:
+        """The number of parts of n-grams, larger if they are not the whole kernel."""
+        return len(self.parts) / (1.0 if self.vectors is None else 1 - self.vectors.share)
 
     def spread(self, texts: Sequence[str], own: Floats | None = None) -> list[Floats]:
-        """Return what each character of each text adds to the scores, per class.
+        """Return what each character of each text adds to the scores, per class, by its n-grams.
 
         ``own`` are the coefficients of the texts as documents of the fit: what they taught about
         themselves is left out.
@@ -107,7 +146,7 @@ class NGramModel:
             )
             for row, origin in enumerate(here):
                 mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (
-                    scale[row] / len(self.parts)
+                    scale[row] / self._divisor
                 )
                 result[row] += at_origins(self._for_all_classes(mine), origin, len(texts[row]))
         return result
@@ -119,9 +158,7 @@ class NGramModel:
         much in common with a stronger one.
         """
         nodes = [_longest_nodes(part.table) for part in self.parts]
-        values = [
-            self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts
-        ]
+        values = [self._for_all_classes(part.values[:, 1:]) / self._divisor for part in self.parts]
         found = []
         for code in range(len(self.intercepts)):
             both = zip(self.parts, nodes, values, strict=True)
@@ -223,15 +260,31 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    feature_maker: NGramFeatureMaker, training_set: TrainingSet, fitted: Coefficients
+    feature_maker: NGramFeatureMaker,
+    training_set: TrainingSet,
+    fitted: Coefficients,
+    *,
+    encoder: Encoder | None = None,
+    centre: Floats | None = None,
 ) -> NGramModel:
     """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
-    The n-gram lists of the documents are freed, unless their corpus keeps them.
+    Vectors by an ``encoder``, whose mean in the target is ``centre``, get coefficients too. The
+    n-gram lists of the documents are freed, unless their corpus keeps them.
     """
     documents, runtime = feature_maker.documents, feature_maker.runtime
     kernels = feature_maker.kernel_list.kernels
-    scales = [part.scale for part in feature_maker.features_for(training_set).parts]
+    described = feature_maker.features_for(training_set).parts
+    scales = [part.scale for part in described[: len(kernels)]]
+    del described
+    vectors = None
+    if feature_maker.vectors is not None:
+        assert encoder is not None
+        assert centre is not None, "vectors have one"
+        share = feature_maker.vector_weight / (1 + feature_maker.vector_weight)
+        columns = fitted.coefficients[:, is_mirrored(fitted.coefficients) :]
+        worth = share * feature_maker.vectors.gather(columns, runtime.run)
+        vectors = VectorPart(encoder, centre, worth, share)
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
         chosen, weights, coefficients = _choose(
@@ -245,7 +298,7 @@ def make_ngram_model(
             known = [words[point] for point in table.alphabet.tolist()]
             vocabulary = Vocabulary.from_words(known, table.alphabet, kernel.unit)
         parts.append(NGramPart(kernel.steps, table, weights, coefficients, vocabulary))
-    return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
+    return NGramModel(parts, fitted.intercepts, runtime.n_jobs, vectors)
 
 
 def _choose(

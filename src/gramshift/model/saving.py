@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.kernels.encoding import Encoder, is_alike, name_encoder, take_fingerprint
 from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.learn.calibrate import Expected
 from gramshift.learn.class_proportions import ClassProportions
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.training_set import TrainingSet
-from gramshift.model.archive import Writable, write_archive
+from gramshift.model.archive import ModelFileError, Writable, write_archive
 from gramshift.model.blank import without_domain
 from gramshift.model.kernel_list import ComparedDocuments, KernelList, kernel_list_of, refer_to_rows
 from gramshift.model.model_schema import (
@@ -34,11 +36,12 @@ from gramshift.model.model_schema import (
     declare_arrays,
     declare_part,
 )
-from gramshift.model.ngram_model import NGramModel, NGramPart
+from gramshift.model.ngram_model import NGramModel, NGramPart, VectorPart
 from gramshift.model.result import FitResult, KernelModel
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.ngrams.trie import NGramTable
 from gramshift.runtime import Runtime
+from gramshift.terminal import visible
 from gramshift.text.documents import DIGEST
 from gramshift.text.words import SPLITTERS, Vocabulary
 
@@ -46,6 +49,20 @@ LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 NUMBER_TYPES = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
 MAX_LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest, as NumPy stores them
+
+
+class EncoderError(ModelFileError):
+    """A model file that needs another encoder than the given one, or one at all.
+
+    ``name`` is that of the encoder of the fit.
+    """
+
+    advice = "give the encoder of the fit, as in gs.load(path, encoder=encode)"
+
+    def __init__(self, fault: str, name: str) -> None:
+        super().__init__(f"{fault}: {self.advice}")
+        self.fault = fault
+        self.name = name
 
 
 def library_versions() -> dict[str, str]:
@@ -88,6 +105,7 @@ def _make_head(fit: FitResult, *, has_texts: bool) -> dict[str, Any]:
     """
     assert fit.calibration is not None, "every fit of a user has probabilities"
     model, prior = fit.model, fit.class_prior
+    vectors = None if model.ngrams is None else model.ngrams.vectors
     has_documents = model.ngrams is None or has_texts
     domains = model.reference.groups.get("domains", []) if has_documents else []
     return {
@@ -106,6 +124,12 @@ def _make_head(fit: FitResult, *, has_texts: bool) -> dict[str, Any]:
         "normalized": model.normalized,
         "parts": 0 if model.ngrams is None else len(model.ngrams.parts),
         "texts": has_texts,
+        "encoder": vectors
+        and {
+            "name": name_encoder(vectors.encoder),
+            "width": len(vectors.centre),
+            "share": vectors.share,
+        },
         "columns": np.shape(model.documents)[1] if fit.is_of_rows else 0,
         **{name: getattr(fit, name) for name in COUNTS},
         "corrected": list(fit.corrected),
@@ -139,6 +163,9 @@ def _collect_arrays(fit: FitResult, *, has_texts: bool) -> dict[str, Any]:
         for number, part in enumerate(model.ngrams.parts):
             named = _arrays_of_part(part).items()
             arrays |= {f"{name}_{number}": array for name, array in named}
+        if (vectors := model.ngrams.vectors) is not None:
+            arrays["centre"], arrays["vector_worth"] = vectors.centre, vectors.coefficients
+            arrays["fingerprint"] = take_fingerprint(vectors.encoder)
     if has_texts:
         arrays["text_bytes"], arrays["text_ends"] = _join_strings(model.documents)
     return arrays
@@ -254,7 +281,7 @@ def _read_model(
             _read_part(kernel, number, arrays, n_classes)
             for number, kernel in enumerate(kernel_list.kernels)
         ]
-        ngrams = NGramModel(parts, arrays["intercepts"])
+        ngrams = NGramModel(parts, arrays["intercepts"], vectors=_read_vectors(head, arrays))
     return KernelModel(
         kernel_list,
         compared or ComparedDocuments([]),
@@ -264,6 +291,41 @@ def _read_model(
         head["normalized"],
         ngrams,
     )
+
+
+def _read_vectors(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> VectorPart | None:
+    """Return the coefficients of vectors; ``check_encoder`` gives them their encoder."""
+    if head["encoder"] is None:
+        return None
+    share = float(head["encoder"]["share"])
+    return VectorPart(_refuse_texts, arrays["centre"], arrays["vector_worth"], share)
+
+
+def _refuse_texts(texts: list[str]) -> Any:
+    raise InputError("this model was read without its encoder, for its description alone")
+
+
+def with_encoder(
+    fit: FitResult,
+    encoder: Encoder | None,
+    head: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    path: Any,
+) -> FitResult:
+    """Return the fit of a file with the encoder that it needs, if that is the given one."""
+    ngrams = fit.model.ngrams
+    if ngrams is None or ngrams.vectors is None:
+        return fit
+    width, name = head["encoder"]["width"], visible(head["encoder"]["name"])
+    was = f"{path} was fitted with the encoder {name}, with {width} numbers for each text"
+    if encoder is None:
+        raise EncoderError(f"{was}, and needs it", name)
+    found = take_fingerprint(encoder)
+    if not is_alike(arrays["fingerprint"], found):
+        other = f"with {found.shape[1]} numbers" if found.shape[1] != width else "with others"
+        raise EncoderError(f"{was}, and {name_encoder(encoder)} is another one, {other}", name)
+    ngrams = replace(ngrams, vectors=replace(ngrams.vectors, encoder=encoder))
+    return replace(fit, model=replace(fit.model, ngrams=ngrams))
 
 
 def _read_part(

@@ -71,6 +71,7 @@ class Settings:
     alpha: float
     bias: bool | str
     classifier: Any = "ridge"
+    encoder: Any = None
     fewest: int = 1
     """Number of target documents below which there is one round: nothing is adapted."""
 
@@ -224,10 +225,20 @@ def _check(values: Mapping[str, Any]) -> None:
             f"class_prior={prior!r}: must be one of {names}, or a dict with the proportion of each "
             f"class"
         )
+    check_encoder(values["encoder"])
     as_powers(values["weighting"])
     _check_classifier(classifier)
     check_ngram_range(values["ngram_range"])
     check_kernel(values["kernel"])
+
+
+def check_encoder(encoder: Any) -> None:
+    """Raise an error unless this is None or can be called with texts."""
+    if encoder is not None and (isinstance(encoder, type) or not callable(encoder)):
+        raise InputError(
+            f"encoder={encoder!r}: give a function that takes a list of texts and returns an array "
+            f"with a row for each, such as SentenceTransformer(...).encode"
+        )
 
 
 def check_kernel(kernel: Any) -> None:

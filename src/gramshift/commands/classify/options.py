@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from gramshift.commands.encoders import check_encoder_name, open_encoder
 from gramshift.commands.label.many_files import check_engine
 from gramshift.commands.label.one_file import check_confidence
 from gramshift.commands.outputs import STANDARD
@@ -42,6 +43,8 @@ class ClassifyOptions:
     ngrams: str | None = None
     added: str | None = None
     class_prior: str | None = None
+    encoder: str | None = None
+    vectors: tuple[str, str] | None = None
     unlabelled: str | None = None
     abstain_below: float | None = None
     sample: str | None = None
@@ -118,12 +121,33 @@ class ClassifyOptions:
             raise InputError(
                 f"--class-prior goes with {BEST}; {self.method} does not use class proportions"
             )
+        if self.encoder is not None:
+            if not method.is_best:
+                raise InputError(f"--encoder goes with {BEST}, not {self.method}; leave it out")
+            if self.engine == "dask":
+                raise InputError("--encoder goes with --engine threads; leave --engine out")
+            check_encoder_name(self.encoder)
+        if self.vectors is not None:
+            self._check_vectors()
         if self.unlabelled is not None and (self.sample is not None or not method.is_own):
             other = "--sample" if method.is_own else f"--method {self.method}"
             raise InputError(
                 f"--unlabelled does not go together with {other};"
                 " leave it out, or put these texts into --target"
             )
+
+    def _check_vectors(self) -> None:
+        """Raise an error for options that do not go with --vectors."""
+        if not METHODS[self.method].is_best:
+            raise InputError(f"--vectors goes with {BEST}, not {self.method}; leave it out")
+        if self.target is None:
+            raise InputError("--vectors needs --target: its second file has the target's vectors")
+        for name in ("encoder", "save", "sample", "unlabelled"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name} does not go with --vectors, which has those of source and target"
+                    " alone; leave it out, or use --encoder in place of --vectors"
+                )
 
     def _check_baseline(self, own: str) -> None:
         """Raise an error for options that a baseline does not have; ``own`` names our methods."""
@@ -188,6 +212,7 @@ class ClassifyOptions:
         compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
+            "encoding": self.encoder is not None or self.vectors is not None,
             "before": self.corrections is not None,
             "index": method.is_own,
             "gram": compares,
@@ -247,6 +272,8 @@ class ClassifyOptions:
             given["ngram_range"] = parse_ngrams(self.ngrams)
         if method.is_stage and self.added is not None:
             given["n_added"] = self._parse_added()
+        if self.encoder is not None:
+            given["encoder"] = open_encoder(self.encoder)
         if self.class_prior is not None and labels:
             given["class_prior"] = match_class_prior(parse_class_prior(self.class_prior), labels)
         return given
@@ -282,6 +309,9 @@ class ClassifyOptions:
                 continue
             if value is True:
                 words.append(option)
+                continue
+            if isinstance(value, tuple):
+                words += [option, *value]
                 continue
             for one in map(str, value if isinstance(value, list) else [value]):
                 looks_like_option = one.startswith("-") and one != STANDARD

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gramshift.commands.classify.label_columns import label_columns, renamed_in_words
+from gramshift.commands.encoders import load_with_encoder
 from gramshift.commands.outputs import open_output
 from gramshift.errors import InputError
 from gramshift.files import Replacing
@@ -125,11 +126,9 @@ def label_file(
         )
 
 
-def load_model(path: str, jobs: int = -1) -> Any:
+def load_model(path: str, jobs: int = -1, encoder: str | None = None) -> Any:
     """Load a model of texts, which works on this number of threads."""
-    from gramshift.model.classifier import load
-
-    classifier = load(path)
+    classifier = load_with_encoder(path, encoder)
     _refuse_rows(path, classifier.kernel)
     return classifier.set_params(n_jobs=jobs)
 
@@ -140,6 +139,10 @@ def check_model(path: str) -> None:
 
     head, _ = read_archive(path)
     _refuse_rows(path, head["parameters"].get("kernel"))
+    if head["encoder"] is not None:
+        raise InputError(
+            f"{path} was fitted with an encoder, which Dask workers do not have; leave --engine out"
+        )
 
 
 def _refuse_rows(path: str, kernel: Any) -> None:
