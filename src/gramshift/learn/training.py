@@ -26,7 +26,8 @@ class FeatureMaker(Protocol):
     def features_for(self, training_set: TrainingSet, *, across: bool = False) -> Features:
         """Return the features of all documents; those of an earlier call may be overwritten.
 
-        With ``across``, n-grams that one domain has more often than the other get less weight.
+        With ``across``, n-grams that one domain has more often than the other get less weight, and
+        vectors have none.
         """
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
