@@ -352,8 +352,9 @@ def best_of(
             halves = by_halves(views, classes, rows, m, order, **options)
             steepness, offsets = fit_offsets(halves[:m], np.array(labels))
             if number == 1:  # by n-grams that both domains have
-                across = train(views, classes, rows, **options, n_source=m)
-                held_out = by_halves(views, classes, rows, m, order, **options, n_source=m)
+                shared = options | {"third": None, "n_source": m}
+                across = train(views, classes, rows, **shared)
+                held_out = by_halves(views, classes, rows, m, order, **shared)
                 probabilities = probabilities_of(
                     across[m:], *fit_offsets(held_out[:m], np.array(labels))
                 )

@@ -5,9 +5,10 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from gramshift.learn.linear import LinearRidge, NGramFeatures
-from gramshift.learn.vectors import BLOCK, VectorFeatures
+from gramshift.learn.vectors import BLOCK, WEIGHTS, VectorFeatures, encoder_weight
 from gramshift.ngrams.sorted_ngrams import run_serially
 
 N, N_SOURCE = 40, 25
@@ -97,3 +98,44 @@ def test_the_bits_do_not_depend_on_threads():
     with ThreadPoolExecutor(3) as pool:
         threaded = part.multiply(columns, lambda work, items: list(pool.map(work, items)))
     assert (threaded == part.multiply(columns, run_serially)).all()
+
+
+def draw_scores(sharpness, codes, seed):
+    """Return scores of two classes: the larger ``sharpness``, the more they know."""
+    noise = np.random.default_rng(seed).normal(size=len(codes))
+    margins = np.where(codes == 1, sharpness, -sharpness) + noise
+    return 0.1 * np.stack([-margins, margins], axis=1)
+
+
+def naive_losses(scores, codes):
+    """Return log-losses after Platt's calibration."""
+    platt = LogisticRegression(C=np.inf).fit(100 * scores[:, 1:], codes)
+    return -platt.predict_log_proba(100 * scores[:, 1:])[np.arange(len(codes)), codes]
+
+
+@pytest.mark.parametrize(
+    ("sharpness", "best"),
+    [([1.0, 1.3, 1.5, 1.2, 0.5], 2), ([0.2, 0.3, 0.5, 0.7, 1.0], 4)],
+)
+def test_the_weight_is_half_of_the_share_of_the_loss_that_vectors_remove(sharpness, best):
+    codes = np.arange(300) % 2
+    scores = {
+        weight: draw_scores(one, codes, seed=8)
+        for weight, one in zip((0.0, *WEIGHTS), sharpness, strict=True)
+    }
+    without, least = (naive_losses(scores[weight], codes) for weight in (0.0, WEIGHTS[best - 1]))
+    expected = (1 - least.mean() / without.mean()) / 2
+    assert encoder_weight(scores.__getitem__, codes) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_gain_within_chance_or_a_loss_has_no_weight():
+    codes = np.arange(100) % 2
+
+    def better_by_chance(weight):
+        scores = draw_scores(1.0, codes, seed=8)
+        scores[:50] += weight / WEIGHTS[0] * 0.002 * draw_scores(0.0, codes, seed=9)[:50]
+        return scores
+
+    assert encoder_weight(better_by_chance, codes) == 0
+    assert encoder_weight(lambda weight: draw_scores(1 - weight, codes, seed=8), codes) == 0
+    assert encoder_weight(lambda _: np.zeros((100, 2)), codes) == 0

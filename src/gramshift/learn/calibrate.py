@@ -121,6 +121,14 @@ def fit_offsets(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]
     return float(found[0]) / largest, found[1:]
 
 
+def log_losses(scores: Floats, codes: NDArray[np.intp]) -> Floats:
+    """Return the log-loss of each document, after calibration on all of them."""
+    logits = Logits(*fit_offsets(scores, codes))
+    log_probabilities = special.log_softmax(logits.steepness * scores + logits.offsets, axis=1)
+    losses: Floats = -log_probabilities[np.arange(len(codes)), codes]
+    return losses
+
+
 # a regression over all cells of `python -m bench robust`, on development labels:
 # docs/experiments.md
 INTERCEPT = -1.26

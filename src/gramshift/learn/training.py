@@ -26,7 +26,8 @@ class FeatureMaker(Protocol):
     def features_for(self, training_set: TrainingSet, *, across: bool = False) -> Features:
         """Return the features of all documents; those of an earlier call may be overwritten.
 
-        With ``across``, n-grams that one domain has more often than the other get less weight.
+        With ``across``, n-grams that one domain has more often than the other get less weight, and
+        vectors have none.
         """
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
@@ -81,13 +82,13 @@ class Trainer:
         return fitted, fitted.score(features, training_set.target)
 
     def held_out(
-        self, training_set: TrainingSet, near: Coefficients, *, across: bool = False
+        self, training_set: TrainingSet, near: Coefficients | None = None, *, across: bool = False
     ) -> tuple[Floats, Floats | None]:
         """Return held-out scores of all training documents, and of the other target documents.
 
         If features do not depend on labels, the solver computes them, in closed form or by
         cross-validation, and the second part is None. Otherwise they come from two halves.
-        ``near`` are the coefficients of the whole training set.
+        ``near`` are the coefficients of the whole training set, if they are known.
         """
         if self.feature_maker.by_labels:
             return self._held_out_by_halves(training_set, near, across=across)
@@ -116,7 +117,7 @@ class Trainer:
         return ready
 
     def _held_out_by_halves(
-        self, training_set: TrainingSet, near: Coefficients, *, across: bool
+        self, training_set: TrainingSet, near: Coefficients | None, *, across: bool
     ) -> tuple[Floats, Floats]:
         """Score each half of the training set by a classifier of the other half.
 

@@ -178,13 +178,27 @@ def ngram_features(
         weights=given.weights,
     )
     if given.vectors is not None:
-        weight = encoder_weight(given.vectors, features.features_for(source), source)
-        vectors = given.vectors if weight > 0 else None
-        features = replace(features, vectors=vectors, vector_weight=weight)
+        features = add_weighted(features, given.vectors, source, centred=schedule.centred)
     if not given.has_several_sources or not len(source.target):
         return features, None
     sources, weights = compare_sources(features, source, schedule, given.domains)
     return replace(features, weights=weights), sources
+
+
+def add_weighted(
+    features: NGramFeatureMaker, vectors: VectorFeatures, source: TrainingSet, *, centred: bool
+) -> NGramFeatureMaker:
+    """Return features with vectors, with the weight that held-out source documents ask for."""
+
+    def weigh(weight: float) -> NGramFeatureMaker:
+        return replace(features, vectors=vectors if weight > 0 else None, vector_weight=weight)
+
+    def held_out(weight: float) -> Floats:
+        maker, weights = weigh(weight), features.weights
+        trainer = Trainer(maker, source.source, maker.runtime, centred=centred, weights=weights)
+        return trainer.held_out(source)[0]
+
+    return weigh(encoder_weight(held_out, source.codes))
 
 
 def kernel_features(
