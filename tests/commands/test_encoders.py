@@ -1,4 +1,4 @@
-"""--encoder: encoders by name, of packages that are stood in for here."""
+"""--encoder: a real encoder, and others by name, of packages that are stood in for here."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.encoders import open_encoder
+from gramshift.datasets.demo import load_demo
 from gramshift.model import fit
 from small_tables import read_csv
 
@@ -62,6 +63,23 @@ def packages(folder, monkeypatch, tmp_path_factory):
     open_encoder.cache_clear()
     for name in PACKAGES:
         sys.modules.pop(name, None)
+
+
+def test_a_real_encoder_joins_the_ngrams_and_goes_with_the_model(tmp_path):
+    """WordLlama's wheel has its weights: nothing is downloaded."""
+    encode = open_encoder("wordllama")
+    great, wonderful, kettle = encode(["a great film", "a wonderful movie", "the kettle leaks"])
+    assert great @ wonderful > 2 * abs(great @ kettle)
+    kitchen, films = load_demo("kitchen"), load_demo("films")
+    clf = gs.TransductiveClassifier(encoder=encode)
+    clf.fit(kitchen.texts, kitchen.labels, target=films.texts)
+    vectors = clf.result_.model.ngrams.vectors
+    assert vectors.coefficients.shape == (256, 1)
+    assert 0 < vectors.share < 0.5
+    clf.save(tmp_path / "m")
+    loaded = gs.load(tmp_path / "m", encoder=encode)
+    new = ["a wonderful movie", "it leaked after a week", ""]
+    assert (loaded.decision_function(new) == clf.decision_function(new)).all()
 
 
 @pytest.mark.parametrize("name", ["wordllama", "model2vec:minilm", "sentence-transformers:minilm"])
