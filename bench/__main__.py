@@ -20,6 +20,7 @@ BENCHMARKS = {
     "reproduce": "all results of the paper's tables against a straightforward script",
     "classifier": 'the preset "paper" against Algorithm 1 in NumPy: time, memory, growth',
     "linear": 'the default against scikit-learn and "paper", by documents, classes and workers',
+    "encoder": "the default with vectors of a sentence encoder, static and random ones: accuracy",
     "classify": "the command classify, from files to report, alternating with another commit",
 }
 GROWING = ("linear", "classify")  # take as many documents as --docs asks for by themselves

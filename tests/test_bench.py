@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ["kernel", "classifier", "reproduce", "linear", "classify", "robust"]
+NAMES = ["kernel", "classifier", "reproduce", "linear", "classify", "robust", "encoder"]
 
 
 @pytest.mark.bench
