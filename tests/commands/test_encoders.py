@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 import gramshift as gs
@@ -69,6 +70,7 @@ def test_a_named_encoder_labels_as_in_python_and_goes_with_the_model(gramshift, 
         *CLASSIFY, "--encoder", name, "--output", "out.csv", "--save", "m", "--report", "r.html"
     )
     assert answer.code == 0, answer.err
+    assert f"--output new-labels.csv --encoder {name}" in answer.err
     clf = gs.load("m", encoder=open_encoder(name))
     assert clf.transduction_.tolist() == [row["label"] for row in read_csv(packages / "out.csv")]
     assert clf.result_.model.ngrams.vectors.share > 0
@@ -118,6 +120,50 @@ def test_encoders_that_cannot_be_used_are_refused(gramshift, packages, options, 
     assert answer.code == 2
     assert found in " ".join(answer.err.split())
     assert not (packages / "out.csv").exists()
+
+
+def test_vectors_of_files_label_as_the_encoder_that_made_them(gramshift, packages):
+    """A row for each row of the source files, also of those without a label, and of the target."""
+    rows = [row["text"] for row in read_csv(packages / "pans.csv")]
+    (packages / "more.csv").write_text("text,label\nno label here,\na bad pan,negative\n")
+    rows += ["no label here", "a bad pan"]
+    encode = open_encoder("wordllama")
+    np.save("source.npy", encode(rows))
+    np.save("target.npy", encode([row["text"] for row in read_csv(packages / "films.csv")]))
+    sources = [*CLASSIFY[:2], "more.csv", *CLASSIFY[2:]]
+    answer = gramshift(*sources, "--encoder", "wordllama", "--output", "encoded.csv")
+    assert answer.code == 0, answer.err
+    options = ["--vectors", "source.npy", "target.npy", "--output", "out.csv", "--report", "r.html"]
+    answer = gramshift(*sources, *options)
+    assert answer.code == 0, answer.err
+    assert (packages / "out.csv").read_text() == (packages / "encoded.csv").read_text()
+    assert "--vectors source.npy target.npy" in answer.err
+
+
+def test_files_of_other_vectors_are_refused(gramshift, packages):
+    good, path = np.ones((70, 3)), packages / "source.npy"
+    np.save("target.npy", np.ones((120, 3)))
+    np.save("wide.npy", np.ones((120, 4)))
+    options = [*CLASSIFY, "--output", "out.csv", "--vectors", "source.npy"]
+
+    def refuse(words, *more):
+        answer = gramshift(*options, *(more or ["target.npy"]))
+        assert answer.code == 2
+        assert words in " ".join(answer.err.split())
+
+    refuse("No such file")
+    path.write_text("1,2\n")
+    refuse("no array of NumPy")
+    np.save(path, np.array([{}]), allow_pickle=True)
+    refuse("no array of NumPy")
+    for wrong in (good[:-1], good[0], good * np.nan, good.astype(str)):
+        np.save(path, wrong)
+        refuse("must give an array of shape (70, width)")
+    np.save(path, good)
+    refuse("have 3 numbers, those of the target 4", "wide.npy")
+    for option, value in {"save": "m", "encoder": "wordllama", "unlabelled": "knives.csv"}.items():
+        refuse(f"--{option} does not go with --vectors", "target.npy", f"--{option}", value)
+    refuse("--vectors goes with best", "target.npy", "--method", "tkc")
 
 
 def test_a_missing_package_is_named(gramshift, folder, monkeypatch):

@@ -206,7 +206,7 @@ def test_encoding_stops_between_batches():
 )
 def test_vectors_of_a_wrong_kind_are_refused(output, found):
     texts = [f"{number} pans" for number in range(BATCH + 3)]
-    with pytest.raises(InputError, match=rf"(?s)encoder gave .*{found}.*must return an array"):
+    with pytest.raises(InputError, match=rf"(?s)encoder gave .*{found}.*must give an array"):
         encode_texts(output, texts, width=2 if found.endswith(r"1\)") else 0)
 
 
@@ -262,6 +262,9 @@ def test_all_kinds_of_input_go_with_an_encoder(tmp_path):
         assert len(clf.issues_.to_frame()) >= 0
         assert len(clf.sample(5)) == 5
         clf.report(tmp_path / "report.html")
+        assert (
+            "the vectors of whole texts, 9% of the kernel" in (tmp_path / "report.html").read_text()
+        )
     alone = gs.TransductiveClassifier(encoder=encode).fit(X, Y)
     assert np.isfinite(alone.decision_function(NEW)).all()
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gramshift.commands.encoders import FORMS
 from gramshift.errors import InputError
 from gramshift.methods import METHODS, STAGES
 
+ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
 MODEL_HELP = "Model file that gramshift classify --save has written."
 TEXT_HELP = "Column of the texts; title,body joins two columns."
 FORMAT_HELP = (
@@ -77,7 +77,7 @@ def check_json(as_json: bool, output: str | None, what: str) -> None:
 
 
 Encoder = Annotated[
-    str | None, option(f"Encoder of the model, if it was fitted with one: {FORMS}.")
+    str | None, option(f"Encoder of the model, if it was fitted with one: {ENCODERS}.")
 ]
 Model = Annotated[str, file_option(MODEL_HELP, "--model", "-m")]
 Text = Annotated[str | None, option(TEXT_HELP, "--text")]

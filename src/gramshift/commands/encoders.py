@@ -10,13 +10,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.commands.command_options import ENCODERS
 from gramshift.errors import InputError, MissingPackageError
+from gramshift.kernels.encoding import check_vectors, without_surrogates
+from gramshift.safe_reading import open_regular
 
 WORDLLAMA = "wordllama"
-FORMS = f"{WORDLLAMA}, model2vec:FOLDER or sentence-transformers:FOLDER"
 PACKAGES = {WORDLLAMA: "gramshift[encoder]", "model2vec": "model2vec"}
 PACKAGES["sentence-transformers"] = "sentence-transformers"
-NAME_HELP = f"Encoder whose vectors of whole texts join the n-grams: {FORMS}."
 Encode = Callable[[list[str]], Any]
 
 
@@ -24,7 +28,7 @@ def check_encoder_name(name: str) -> None:
     """Raise an error unless this names an encoder whose package and folder are there."""
     kind, colon, folder = name.partition(":")
     if kind not in PACKAGES or (kind == WORDLLAMA) == bool(colon):
-        raise InputError(f"--encoder {name[:100]}: give {FORMS}")
+        raise InputError(f"--encoder {name[:100]}: give {ENCODERS}")
     if find_spec(kind.replace("-", "_")) is None:
         package = PACKAGES[kind]
         raise MissingPackageError(
@@ -51,7 +55,8 @@ def open_encoder(name: str) -> Encode:
     try:
         opened = opens[kind](folder)
     except Exception as error:  # whatever a foreign package raises
-        raise InputError(f"--encoder {name}: {kind} cannot open this model: {error}") from error
+        reason = " ".join(str(error).split())
+        raise InputError(f"--encoder {name}: {kind} cannot open this model: {reason}") from error
 
     def encode(texts: list[str]) -> Any:
         return opened(texts)
@@ -77,6 +82,31 @@ def _open_sentence_transformer(folder: str) -> Encode:
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(folder, local_files_only=True).encode  # type: ignore[no-any-return]
+
+
+def vectors_of_texts(texts: list[str], vectors: NDArray[Any]) -> Encode:
+    """Return an encoder that knows these texts alone; of equal texts the first has its vector."""
+    known: dict[str, NDArray[Any]] = {}
+    for text, row in zip(texts, vectors, strict=True):
+        known.setdefault(without_surrogates(text), row)
+
+    def encode(texts: list[str]) -> Any:
+        return np.array([known[text] for text in texts])
+
+    encode.__qualname__ = "--vectors"
+    return encode
+
+
+def read_vectors(name: str, n: int) -> NDArray[Any]:
+    """Read the vectors of the n documents of --vectors from a file of NumPy."""
+    try:
+        with open_regular(name, follow=True) as file:
+            found = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or "it is no array of NumPy (.npy)"
+        advice = "give two files that numpy.save has written"
+        raise InputError(f"--vectors {name}: {reason}; {advice}") from None
+    return check_vectors(found, n, name=f"--vectors {name}")
 
 
 def load_with_encoder(path: str, encoder: str | None) -> Any:

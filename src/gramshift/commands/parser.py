@@ -12,7 +12,6 @@ import typer
 
 from gramshift.commands import command_options as shared
 from gramshift.commands.command_options import check_json, file_option, json_option, option
-from gramshift.commands.encoders import NAME_HELP
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
 from gramshift.progress import progress_bar
@@ -110,7 +109,21 @@ def classify_command(
             default="estimated",
         ),
     ] = None,
-    encoder: Annotated[str | None, in_method(NAME_HELP, metavar="NAME")] = None,
+    encoder: Annotated[
+        str | None,
+        in_method(
+            f"Encoder whose vectors of whole texts join the n-grams: {shared.ENCODERS}.",
+            metavar="NAME",
+        ),
+    ] = None,
+    vectors: Annotated[
+        tuple[str, str] | None,
+        in_method(
+            "Vectors in place of --encoder: two .npy files, with a row for each row of the source "
+            "files and of the target.",
+            metavar="SOURCE.npy TARGET.npy",
+        ),
+    ] = None,
     unlabelled: Annotated[
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),

@@ -35,9 +35,8 @@ def encode_texts(
     encoded = np.zeros((1, width or 1))
     for start in range(0, len(wanted), BATCH):
         runtime.report("encoding", start, len(wanted))
-        # encoders in other languages cannot take lone surrogates
-        batch = [text.encode("utf-8", "replace").decode() for text in wanted[start : start + BATCH]]
-        vectors = _check(encoder(batch), len(batch), width)
+        batch = list(map(without_surrogates, wanted[start : start + BATCH]))
+        vectors = check_vectors(encoder(batch), len(batch), width)
         if not start:
             width = vectors.shape[1]
             advice = "fit on fewer documents, or leave the encoder out"
@@ -50,28 +49,36 @@ def encode_texts(
     return encoded[[numbers.get(text, -1) for text in texts]]
 
 
-def _check(result: Any, n: int, width: int) -> NDArray[Any]:
-    """Return the output of an encoder for n texts as an array; raise an error if it is none."""
+def without_surrogates(text: str) -> str:
+    """Return a text without lone surrogates, which encoders in other languages cannot take."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def check_vectors(result: Any, n: int, width: int = 0, *, name: str = "encoder") -> NDArray[Any]:
+    """Return the vectors of n texts as an array; raise an error if they are none.
+
+    ``name`` is that of their origin.
+    """
     wanted = f"({n}, {width or 'width'})"
-    advice = f"it must return an array of shape {wanted} with finite numbers, a row for each text"
+    advice = f"it must give an array of shape {wanted} with finite numbers, a row for each text"
     try:
         vectors = np.asarray(result)
     except Exception:  # whatever a foreign object raises
         vectors = np.empty((), object)
     if vectors.dtype.kind not in "biuf":
         raise InputError(
-            f"encoder gave a {type(result).__name__} that is no array of numbers for {n} texts: "
+            f"{name} gave a {type(result).__name__} that is no array of numbers for {n} texts: "
             f"{advice}"
         )
     if vectors.ndim != 2 or len(vectors) != n or vectors.shape[1] != (width or vectors.shape[1]):
-        raise InputError(f"encoder gave an array of shape {vectors.shape} for {n} texts: {advice}")
+        raise InputError(f"{name} gave an array of shape {vectors.shape} for {n} texts: {advice}")
     if not vectors.shape[1]:
-        raise InputError(f"encoder gave vectors without numbers for {n} texts: {advice}")
+        raise InputError(f"{name} gave vectors without numbers for {n} texts: {advice}")
     is_wrong = ~(np.abs(vectors.astype(np.float64)) <= MAX_NUMBER)  # also where it is NaN
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
         value = vectors[row, column]
-        raise InputError(f"encoder gave {value} in row {row} for {n} texts: {advice}")
+        raise InputError(f"{name} gave {value} in row {row} for {n} texts: {advice}")
     return vectors.astype(np.float32 if vectors.dtype in (np.float16, np.float32) else np.float64)
 
 

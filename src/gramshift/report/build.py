@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from gramshift.errors import InputError
+from gramshift.kernels.encoding import name_encoder
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.training_set import Rows
 from gramshift.model.advice import label_sentence
@@ -291,6 +292,8 @@ def _by_name(counts: dict[Any, int]) -> dict[str, int]:
 def _find_parameters(fit: FitResult) -> dict[str, str]:
     """Return all parameters with the values in effect, as text."""
     found = fit.parameters | fit.settings.shaped_by_preset()
+    encoder = found["encoder"]
+    found["encoder"] = None if encoder is None else name_encoder(encoder)
     return {name: str(value) for name, value in found.items()}
 
 
@@ -316,6 +319,12 @@ def _find_notes(fit: FitResult, n_target: int, n_explained: int) -> list[str]:
         notes.append(
             f"The {n_explained} least sure of {n_target} documents are explained;"
             " the others have no highlights."
+        )
+    ngrams = fit.model.ngrams
+    if ngrams is not None and ngrams.vectors is not None:
+        notes.append(
+            "Words are marked by their n-grams alone: the vectors of whole texts,"
+            f" {ngrams.vectors.share:.0%} of the kernel, have no words."
         )
     n_source = int(fit.is_source.sum())
     n_others = len(fit.is_source) - n_source

@@ -163,7 +163,10 @@ def _make(options: ClassifyOptions, inputs: Inputs, **parameters: Any) -> Any:
     method = METHODS[options.method]
     if not method.is_own:
         return method.make()
-    return method.make(**options.given_parameters(inputs.labels) | _limits(options) | parameters)
+    given = options.given_parameters(inputs.labels)
+    if inputs.encoder is not None:
+        given["encoder"] = inputs.encoder
+    return method.make(**given | _limits(options) | parameters)
 
 
 def _limits(options: ClassifyOptions) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class ClassifyOptions:
     added: str | None = None
     class_prior: str | None = None
     encoder: str | None = None
+    vectors: tuple[str, str] | None = None
     unlabelled: str | None = None
     abstain_below: float | None = None
     sample: str | None = None
@@ -126,12 +127,27 @@ class ClassifyOptions:
             if self.engine == "dask":
                 raise InputError("--encoder goes with --engine threads; leave --engine out")
             check_encoder_name(self.encoder)
+        if self.vectors is not None:
+            self._check_vectors()
         if self.unlabelled is not None and (self.sample is not None or not method.is_own):
             other = "--sample" if method.is_own else f"--method {self.method}"
             raise InputError(
                 f"--unlabelled does not go together with {other};"
                 " leave it out, or put these texts into --target"
             )
+
+    def _check_vectors(self) -> None:
+        """Raise an error for options that do not go with --vectors."""
+        if not METHODS[self.method].is_best:
+            raise InputError(f"--vectors goes with {BEST}, not {self.method}; leave it out")
+        if self.target is None:
+            raise InputError("--vectors needs --target: its second file has the target's vectors")
+        for name in ("encoder", "save", "sample", "unlabelled"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name} does not go with --vectors, which has those of source and target"
+                    " alone; leave it out, or use --encoder in place of --vectors"
+                )
 
     def _check_baseline(self, own: str) -> None:
         """Raise an error for options that a baseline does not have; ``own`` names our methods."""
@@ -196,7 +212,7 @@ class ClassifyOptions:
         compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
-            "encoding": self.encoder is not None,
+            "encoding": self.encoder is not None or self.vectors is not None,
             "before": self.corrections is not None,
             "index": method.is_own,
             "gram": compares,
@@ -293,6 +309,9 @@ class ClassifyOptions:
                 continue
             if value is True:
                 words.append(option)
+                continue
+            if isinstance(value, tuple):
+                words += [option, *value]
                 continue
             for one in map(str, value if isinstance(value, list) else [value]):
                 looks_like_option = one.startswith("-") and one != STANDARD

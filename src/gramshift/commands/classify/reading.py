@@ -7,8 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.encoders import Encode, read_vectors, vectors_of_texts
 from gramshift.commands.outputs import STANDARD, check_distinct, check_outputs
 from gramshift.errors import GramshiftError
 from gramshift.kernels.corpus import Corpus
@@ -44,6 +47,8 @@ class Inputs:
     """The true label, or None, of each row of ``target``."""
     more_texts: list[str] = field(default_factory=list)
     """Texts of --unlabelled: learnt from, but not labelled."""
+    encoder: Encode | None = None
+    """Knows the vectors of all documents, if they are given by --vectors."""
     corrections: Corrections = field(default_factory=Corrections)
     """Labels of documents to be labelled, given by a person."""
 
@@ -110,7 +115,7 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
 def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
     """Raise an error for files that cannot be written; ``output`` is None for a folder."""
     more = (options.corrections, options.unlabelled, options.truth)  # truth may be a column
-    names = [*options.source, *targets, *filter(None, more)]
+    names = [*options.source, *targets, *filter(None, more), *(options.vectors or ())]
     outputs = {"--output": output, "--report": options.report, "--save": options.save}
     check_outputs(outputs, names, force=options.force)
     if output not in (None, STANDARD):
@@ -147,7 +152,10 @@ def read_inputs(
     truth = _read_truth(options, target)
     more_texts = _read_unlabelled(options, progress)
     corrections = _read_corrections(options, inputs, say)
-    return replace(inputs, truth=truth, more_texts=more_texts, corrections=corrections)
+    encoder = _read_vectors(options, found, target)
+    return replace(
+        inputs, truth=truth, more_texts=more_texts, corrections=corrections, encoder=encoder
+    )
 
 
 def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: list[int]) -> Inputs:
@@ -162,6 +170,23 @@ def _join_sources(found: list[TableDocuments], target: TableDocuments, rows: lis
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
     return Inputs(texts, labels, ids, files, target, rows)
+
+
+def _read_vectors(
+    options: ClassifyOptions, found: list[TableDocuments], target: TableDocuments
+) -> Encode | None:
+    """Return the vectors of all rows of the source files and of the target, as an encoder."""
+    if options.vectors is None:
+        return None
+    source_texts = [text for one in found for text in one.texts]
+    source = read_vectors(options.vectors[0], len(source_texts))
+    others = read_vectors(options.vectors[1], len(target.texts))
+    if source.shape[1] != others.shape[1]:
+        raise TableError(
+            f"--vectors: the vectors of the source have {source.shape[1]} numbers, those of the"
+            f" target {others.shape[1]}; give those of one encoder"
+        )
+    return vectors_of_texts(source_texts + target.texts, np.vstack([source, others]))
 
 
 def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] | None:

@@ -129,6 +129,7 @@ def _next_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
         typed += ["--input", "new.csv", "--output", "new-labels.csv"]
         text = result.get("read_as", {}).get("text")
         typed += [] if text is None else ["--text", text]
+        typed += [] if options.encoder is None else ["--encoder", options.encoder]
         steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []
     for words, command in steps:
