@@ -4,6 +4,7 @@ Only small arrays are left to gramshift, whose rounds run on these features and 
 of pseudo-labels, class proportions and probabilities.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,9 @@ from gramshift.text.documents import digest_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-WORD_PATTERN = r'[^\s.,;:!?()"]+|[!?]'
+WORD_PATTERN = re.compile(r'[^\s.,;:!?()"]+|[!?]')
 WORD_RANGE = (1, 2)
+N_OPENING, MIN_OPENED_CHARACTERS = 8, 200
 LENGTHS, JOINING = PRESETS["best"]["ngram_range"], PRESETS["best"]["n_added"]
 ALPHA = 1.0
 MIN_ASSOCIATION = 0.2
@@ -80,9 +82,16 @@ def make_vectorizers() -> list[CountVectorizer]:
     return [
         CountVectorizer(analyzer="char", ngram_range=LENGTHS, **common),
         CountVectorizer(
-            analyzer="word", token_pattern=WORD_PATTERN, ngram_range=WORD_RANGE, **common
+            tokenizer=split_words, token_pattern=None, ngram_range=WORD_RANGE, **common
         ),
     ]
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, followed by the first ones of a long text, marked."""
+    words = WORD_PATTERN.findall(text)
+    opening = words[:N_OPENING] if len(text) >= MIN_OPENED_CHARACTERS else []
+    return words + [f"«{word}" for word in opening]
 
 
 def fit_best(source: Texts, codes: Codes, target: Texts) -> Found:
