@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.encoders import open_encoder
+from gramshift.commands.encoders import open_encoder, vectors_of_texts
 from gramshift.datasets.demo import load_demo
+from gramshift.errors import InputError
 from gramshift.model import fit
 from small_tables import read_csv
 
@@ -195,3 +196,19 @@ def test_a_sample_of_the_target_is_enough(gramshift, packages):
     answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--sample", "60", "--output", "out.csv")
     assert answer.code == 0, answer.err
     assert len(read_csv(packages / "out.csv")) == 120
+
+
+def test_equal_texts_need_equal_vectors():
+    vectors = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.5]])
+    with pytest.raises(InputError, match=r"two vectors for one text, 'a pan'.*text column"):
+        vectors_of_texts(["a pan", "a lid", "a pan"], vectors)
+    encode = vectors_of_texts(["a pan", "a lid"], vectors[:2])
+    assert encode(["a lid"]).tolist() == [[3.0, 4.0]]
+
+
+def test_an_encoder_that_fails_is_one_line(gramshift, packages, monkeypatch):
+    module = __import__("wordllama")
+    monkeypatch.setattr(module.Model, "embed", lambda texts: 1 / 0)
+    answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--output", "out.csv")
+    assert answer.code == 2
+    assert "wordllama cannot encode these texts: division by zero" in answer.err

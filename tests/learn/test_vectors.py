@@ -68,7 +68,8 @@ def test_tiny_and_huge_vectors_have_cosines():
     part = VectorFeatures.of_domains(vectors, IS_SOURCE)
     lengths = np.linalg.norm(part.units, axis=1)
     np.testing.assert_allclose(lengths, vectors.any(axis=1))
-    assert VectorFeatures.of_domains(np.ones((3, 2)), np.ones(3, bool)).units.max() == 0
+    equal = np.tile([0.1, 0.7, -0.3], (999, 1))  # its mean is another number, by rounding
+    assert not VectorFeatures.of_domains(equal, np.ones(999, bool)).units.any()
 
 
 def test_features_are_the_weighted_mean_of_their_parts():

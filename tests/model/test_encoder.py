@@ -199,7 +199,6 @@ def test_encoding_stops_between_batches():
         (lambda texts: encode(texts) + 1e300, "e.300 in row 0"),
         (lambda texts: [["a"]] * len(texts), "a list that is no array of numbers"),
         (lambda texts: [[1], [1, 2]], "a list that is no array of numbers"),
-        (lambda texts: iter(encode(texts)), "no array of numbers"),
         (lambda texts: None, "a NoneType that is no array"),
         (lambda texts: encode(texts)[:, : 1 + len(texts) % 2], r"shape \(\d+, 1\)"),
     ],
@@ -326,10 +325,54 @@ def test_another_encoder_is_refused(clf, tmp_path):
     np.testing.assert_allclose(rounded.predict_proba(NEW), clf.predict_proba(NEW), atol=1e-4)
 
 
+def test_a_fingerprint_that_differs_in_one_small_column_is_another(tmp_path):
+    clf, path = fit(encoder=lambda texts: encode(texts) * [100, 1, 1, 1, 1, 1]), tmp_path / "m"
+    clf.save(path)
+    with pytest.raises(ModelFileError, match="is another one"):
+        gs.load(path, encoder=lambda texts: encode(texts) * [100, 1, 1, 1, 1, 2])
+
+
+def test_an_encoder_may_yield_vectors():
+    clf, yielding = fit(), fit(encoder=lambda texts: iter(encode(texts)))
+    assert (clf.transduction_score_ == yielding.transduction_score_).all()
+
+
+def test_a_later_batch_of_higher_precision_keeps_it():
+    def encode_batch(texts):
+        vectors = encode(texts) + 1e50 * (len(texts) < BATCH)
+        return vectors.astype(np.float32 if len(texts) == BATCH else np.float64)
+
+    vectors = encode_texts(encode_batch, [f"{number} pans" for number in range(BATCH + 3)])
+    assert vectors.dtype == np.float64
+    assert vectors[-1].min() == 1e50
+
+
+def test_each_source_has_a_mean_of_its_own():
+    """A number that only tells the sources apart leaves no trace."""
+    domains = ["shop"] * (len(X) // 2) + ["market"] * (len(X) - len(X) // 2)
+    of_market = set(X[len(X) // 2 :])
+
+    def encode_source(texts):
+        return np.hstack([encode(texts), [[9.0 * (text in of_market)] for text in texts]])
+
+    half = len(X) // 2
+    numbers = np.repeat([1, 2, 0], [half, len(X) - half, len(TARGET)])
+    vectors = model_fit.VectorFeatures.of_domains(encode_source([*X, *TARGET]), numbers)
+    assert np.abs(vectors.units[:, -1]).max() < 1e-12
+    with_trace, without = (fit(domains=domains, encoder=one) for one in (encode_source, encode))
+    np.testing.assert_allclose(
+        with_trace.transduction_score_, without.transduction_score_, rtol=0, atol=1e-5
+    )
+
+
 def test_vectors_of_weight_0_change_nothing_and_need_no_encoder(tmp_path, monkeypatch):
+    """Also documents that share no n-gram with the source stay without evidence."""
     monkeypatch.setattr(model_fit, "encoder_weight", lambda *_: 0.0)
-    clf, without = fit(), fit(encoder=None)
+    foreign = ["плохо", "хорошо"] * 5
+    clf, without = (fit(target=[*TARGET, *foreign], encoder=one) for one in (encode, None))
     assert (clf.transduction_score_ == without.transduction_score_).all()
+    assert (clf.transduction_proba_ == without.transduction_proba_).all()
+    assert clf.n_blank_ == without.n_blank_ == 10
     clf.save(tmp_path / "m")
     assert (gs.load(tmp_path / "m").predict(NEW) == without.predict(NEW)).all()
 

@@ -22,6 +22,7 @@ WORDLLAMA = "wordllama"
 PACKAGES = {WORDLLAMA: "gramshift[encoder]", "model2vec": "model2vec"}
 PACKAGES["sentence-transformers"] = "sentence-transformers"
 Encode = Callable[[list[str]], Any]
+EQUAL = 1e-3  # by which vectors of equal texts may differ, relative to their largest number
 
 
 def check_encoder_name(name: str) -> None:
@@ -59,7 +60,13 @@ def open_encoder(name: str) -> Encode:
         raise InputError(f"--encoder {name}: {kind} cannot open this model: {reason}") from error
 
     def encode(texts: list[str]) -> Any:
-        return opened(texts)
+        try:
+            return opened(texts)
+        except Exception as error:  # whatever a foreign package raises
+            reason = " ".join(str(error).split())
+            raise InputError(
+                f"--encoder {name}: {kind} cannot encode these texts: {reason}"
+            ) from error
 
     encode.__qualname__ = name  # model files record it
     return encode
@@ -85,10 +92,15 @@ def _open_sentence_transformer(folder: str) -> Encode:
 
 
 def vectors_of_texts(texts: list[str], vectors: NDArray[Any]) -> Encode:
-    """Return an encoder that knows these texts alone; of equal texts the first has its vector."""
+    """Return an encoder that knows these texts alone; equal texts must have equal vectors."""
     known: dict[str, NDArray[Any]] = {}
     for text, row in zip(texts, vectors, strict=True):
-        known.setdefault(without_surrogates(text), row)
+        first = known.setdefault(without_surrogates(text), row)
+        if not np.allclose(first, row, rtol=EQUAL, atol=EQUAL * float(np.abs(row).max())):
+            raise InputError(
+                f"--vectors has two vectors for one text, {text[:60]!r}: give the same one to "
+                "equal texts, or put into the text column all that the vectors come from"
+            )
 
     def encode(texts: list[str]) -> Any:
         return np.array([known[text] for text in texts])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.kernels.encoding import Encoder, encode_texts
+from gramshift.kernels.encoding import Encoder, encode_texts, is_same
 from gramshift.kernels.gram import clip_range
 from gramshift.memory import release_freed_memory
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
@@ -97,7 +97,7 @@ class Corpus:
 
     def vectors(self, encoder: Encoder, runtime: Runtime) -> NDArray[Any]:
         """Return the vector of each text by an encoder; those of the last encoder are kept."""
-        if self._encoded is None or self._encoded[0] != encoder:
+        if self._encoded is None or not is_same(self._encoded[0], encoder):
             encoded = encoder, encode_texts(encoder, self.texts, runtime)
             if not self._keep:
                 return encoded[1]

@@ -1,6 +1,7 @@
 """Vectors of whole texts: an encoder of the user is called in batches, and its output checked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ Encoder = Callable[[list[str]], Any]
 BATCH = 256  # texts of a call: few enough to be interrupted soon
 MAX_NUMBER = 1e60  # squares of larger numbers could overflow
 MAX_NAME = 200
+N_COPIES = 4  # of the vectors that a fit makes at most
 SENTENCES = ["The first one is good.", "Nobody came back in 1984!", "wo bleibt der zweite Zug?"]
-TOLERANCE = 1e-2  # of a fingerprint, relative to its largest number; other machines round otherwise
+# of a fingerprint, as other machines round otherwise
+TOLERANCE = 1e-2  # relative to the largest number of a column
+MIN_TOLERANCE = 1e-3  # relative to the largest number of all
 
 
 def encode_texts(
@@ -40,9 +44,10 @@ def encode_texts(
         if not start:
             width = vectors.shape[1]
             advice = "fit on fewer documents, or leave the encoder out"
-            n_bytes = 2 * vectors.itemsize * width * len(texts)
+            n_bytes = N_COPIES * vectors.itemsize * width * len(texts)
             runtime.require(f"the vectors of {len(texts)} texts", n_bytes, advice)
             encoded = np.zeros((len(wanted) + 1, width), vectors.dtype)
+        encoded = encoded.astype(np.result_type(encoded, vectors), copy=False)
         encoded[start : start + len(batch)] = vectors
     if wanted:
         runtime.report("encoding", len(wanted), len(wanted))
@@ -61,14 +66,15 @@ def check_vectors(result: Any, n: int, width: int = 0, *, name: str = "encoder")
     """
     wanted = f"({n}, {width or 'width'})"
     advice = f"it must give an array of shape {wanted} with finite numbers, a row for each text"
+    reason = ""
     try:
-        vectors = np.asarray(result)
-    except Exception:  # whatever a foreign object raises
-        vectors = np.empty((), object)
+        vectors = np.asarray(list(result) if isinstance(result, Iterator) else result)
+    except Exception as error:  # whatever a foreign object raises
+        vectors, reason = np.empty((), object), f" ({' '.join(str(error).split())[:200]})"
     if vectors.dtype.kind not in "biuf":
         raise InputError(
-            f"{name} gave a {type(result).__name__} that is no array of numbers for {n} texts: "
-            f"{advice}"
+            f"{name} gave a {type(result).__name__} that is no array of numbers for {n} texts"
+            f"{reason}: {advice}"
         )
     if vectors.ndim != 2 or len(vectors) != n or vectors.shape[1] != (width or vectors.shape[1]):
         raise InputError(f"{name} gave an array of shape {vectors.shape} for {n} texts: {advice}")
@@ -80,6 +86,13 @@ def check_vectors(result: Any, n: int, width: int = 0, *, name: str = "encoder")
         value = vectors[row, column]
         raise InputError(f"{name} gave {value} in row {row} for {n} texts: {advice}")
     return vectors.astype(np.float32 if vectors.dtype in (np.float16, np.float32) else np.float64)
+
+
+def is_same(one: Encoder, other: Encoder) -> bool:
+    """Return True for one object, or for one method, which is a new object at each access."""
+    if isinstance(one, MethodType) and isinstance(other, MethodType):
+        return one.__self__ is other.__self__ and one.__func__ is other.__func__
+    return one is other
 
 
 def name_encoder(encoder: Encoder) -> str:
@@ -97,5 +110,6 @@ def is_alike(fingerprint: NDArray[Any], other: NDArray[Any]) -> bool:
     """Return True if two fingerprints are of one encoder, perhaps on other machines."""
     if fingerprint.shape != other.shape:
         return False
-    most = TOLERANCE * max(np.abs(fingerprint).max(), np.abs(other).max())
-    return bool(np.abs(fingerprint - other).max() <= most)
+    sizes = np.abs(np.concatenate([fingerprint, other]))
+    allowed = np.maximum(TOLERANCE * sizes.max(axis=0), MIN_TOLERANCE * sizes.max())
+    return bool((np.abs(fingerprint - other) <= allowed).all())

@@ -12,6 +12,7 @@ from gramshift.learn.training_set import Codes, Rows
 from gramshift.parallel import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12  # of a number, relative to the largest of its vector
 BLOCK = 1024  # documents of a product, which do not depend on the number of threads
 WEIGHTS = (0.03, 0.1, 0.3, 1.0)  # of vectors relative to n-grams, tried on held-out documents
 WEIGHT_OF_GAIN = 0.5  # chosen on the development data
@@ -28,12 +29,12 @@ class VectorFeatures:
     scale: Floats
 
     @classmethod
-    def of_domains(cls, vectors: NDArray[Any], is_source: NDArray[np.bool_]) -> "VectorFeatures":
+    def of_domains(cls, vectors: NDArray[Any], domains: NDArray[Any]) -> "VectorFeatures":
         """Return vectors of documents, centred by the mean of their domain."""
         is_single = vectors.dtype.itemsize <= np.dtype(np.float32).itemsize
         units = np.empty(vectors.shape, np.float32 if is_single else np.float64)
-        for of_domain in (is_source, ~is_source):
-            rows = np.flatnonzero(of_domain)
+        for domain in np.unique(domains):
+            rows = np.flatnonzero(domains == domain)
             mean = mean_vector(vectors, rows)
             for start in range(0, len(rows), BLOCK):
                 block = rows[start : start + BLOCK]
@@ -85,6 +86,8 @@ class VectorFeatures:
 
     def narrow(self, documents: Rows, run: Any) -> "VectorFeatures":
         """Return the vectors of some documents, in ascending order."""
+        if len(documents) == len(self):
+            return self
         return VectorFeatures(self.units[documents], self.scale[documents])
 
     def _starts(self) -> range:
@@ -103,10 +106,15 @@ def mean_vector(vectors: NDArray[Any], rows: Rows) -> Floats:
 
 
 def to_units(vectors: NDArray[Any], mean: Floats) -> Floats:
-    """Return vectors minus a mean, each of length 1; a row of zeros stays one."""
+    """Return vectors minus a mean, each of length 1; zeros for a vector that equals the mean.
+
+    A row of zeros stays one.
+    """
     centred = vectors.astype(np.float64)
-    centred -= np.where(np.any(centred, axis=1, keepdims=True), mean, 0.0)
+    size = np.abs(centred).max(axis=1, keepdims=True, initial=0)
+    centred -= np.where(size > 0, mean, 0.0)
     largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
+    centred[largest[:, 0] <= ROUNDING * size[:, 0]] = 0.0
     centred /= np.where(largest > 0, largest, 1)  # else squares of tiny numbers are lost
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units: Floats = centred / np.where(lengths > 0, lengths, 1)

@@ -142,10 +142,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         these, and the last round decides by probabilities.
     encoder : callable, optional
         A function from a list of texts to an array with a row of numbers for each, such as
-        ``SentenceTransformer(...).encode``. These vectors are centred within source and target,
-        compared by cosine, and join the n-grams, with a weight of their own. Each text is encoded
-        once, as it is given; an empty one has no vector. For linear models of texts such as the
-        preset "best".
+        ``SentenceTransformer(...).encode``. These vectors are centred within each source and the
+        target, compared by cosine, and join the n-grams, with a weight of their own. Each text is
+        encoded once, as it is given; an empty one has no vector. For linear models of texts such as
+        the preset "best".
     memory_limit : int, float or str, optional
         The number of bytes that may be used, or a size such as "2 GB"; by default all free memory.
         A fit that needs more is refused.
@@ -190,7 +190,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         The label of each target document by a fit without the corrections. Model files do not
         contain it.
     n_blank_ : int
-        The number of target documents without any n-gram that shows their class.
+        The number of target documents without a vector or any n-gram that shows their class.
     corpus_ : Corpus or None
         The corpus of the fit, if X was one: reports do not look for its n-grams again.
     result_ : FitResult
@@ -680,9 +680,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def explain(self, text: str) -> Explanation:
         """Return the words that speak for and against the label of a text, and similar documents.
 
-        Their shares, that of the text's vector, if there is an encoder, and the score of an empty
-        document add up to the score. A model without texts
-        has no similar documents.
+        Their shares, the share of the text's vector (with an encoder) and the score of an empty
+        document add up to the score. A model without texts has no similar documents.
         """
         check_is_fitted(self)
         return explain_text(self.result_, text)

@@ -73,7 +73,7 @@ class Explanation:
     """As returned by ``predict``: a document of the target keeps the label of the fit."""
     score: dict[Any, float]
     empty: dict[Any, float]
-    """The score of a document without any n-gram."""
+    """The score of a document without any n-gram or vector."""
     spans: list[Span]
     """Runs of characters that push towards the same class, in the order of the text."""
     documents: list[Neighbour]

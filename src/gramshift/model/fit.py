@@ -56,7 +56,7 @@ def fit_documents(
     """
     is_linear = is_linear_fit(settings, kernels, given)
     check_fit(settings, given, kernels, runtime, is_linear=is_linear)
-    given = add_vectors(settings, given, runtime)
+    given = add_vectors(settings, kernels, given, runtime)
     is_blank = find_blank(given, kernels, adapt=settings.adapt)
     part = leave_out(given, is_blank)
     classes, source = part.read_labels(settings)
@@ -127,20 +127,58 @@ def describe_work(given: FitInput, kernels: KernelList | None, runtime: Runtime)
     )
 
 
-def add_vectors(settings: Settings, given: FitInput, runtime: Runtime) -> FitInput:
-    """Return the input with the vector of each text, if there is an encoder.
+def add_vectors(
+    settings: Settings, kernels: KernelList | None, given: FitInput, runtime: Runtime
+) -> FitInput:
+    """Return the input with the vector of each text and their weight, if there is an encoder.
 
-    Vectors of documents that a person has labelled are centred as those of the target, which
-    they are of.
+    Without weight, the fit is that without an encoder. Labels are checked before texts are encoded.
     """
     if settings.encoder is None:
         return given
-    assert given.texts is not None, "checked by check_fit"
-    vectors, is_source = given.texts.vectors(settings.encoder, runtime), given.is_source.copy()
-    is_source[list(given.corrected)] = False
-    known = np.flatnonzero(is_source if is_source.all() else ~is_source)
-    features, centre = VectorFeatures.of_domains(vectors, is_source), mean_vector(vectors, known)
-    return replace(given, documents=given.texts, vectors=features, centre=centre)
+    corpus = given.texts
+    assert corpus is not None, "checked by check_fit"
+    given = replace(given, documents=corpus)  # keeps what is found in the texts
+    classes, source = given.read_labels(settings)
+    schedule = make_schedule(settings, given, source, classes)
+    vectors = corpus.vectors(settings.encoder, runtime)
+    domains = number_domains(given)
+    features = VectorFeatures.of_domains(vectors, domains)
+    with thread_pool(runtime.n_threads) as run:
+        ngrams = make_ngram_features(settings, kernels, given, runtime, run)
+        weight = choose_weight(ngrams, features, source, centred=schedule.centred)
+    if weight == 0:
+        return given
+    of_target = np.flatnonzero(domains == domains.min())
+    centre = mean_vector(vectors, of_target)
+    return replace(given, vectors=features, vector_weight=weight, centre=centre)
+
+
+def number_domains(given: FitInput) -> NDArray[np.intp]:
+    """Return 0 for documents of the target, and the number of its source for each other one.
+
+    Documents that a person has labelled are of the target.
+    """
+    domains = np.zeros(len(given.labels), np.intp)
+    names = given.domains or [""] * int(given.is_source.sum())
+    domains[given.is_source] = 1 + np.unique(names, return_inverse=True)[1]
+    domains[list(given.corrected)] = 0
+    return domains
+
+
+def choose_weight(
+    ngrams: NGramFeatureMaker, vectors: VectorFeatures, source: TrainingSet, *, centred: bool
+) -> float:
+    """Return the weight of vectors that held-out source documents ask for."""
+
+    def held_out(weight: float) -> Floats:
+        with_vectors = replace(ngrams, vectors=vectors, vector_weight=weight)
+        maker = with_vectors if weight > 0 else ngrams
+        runtime, weights = maker.runtime, maker.weights
+        trainer = Trainer(maker, source.source, runtime, centred=centred, weights=weights)
+        return trainer.held_out(source)[0]
+
+    return encoder_weight(held_out, source.codes)
 
 
 def make_schedule(
@@ -162,13 +200,23 @@ def ngram_features(
 ) -> tuple[NGramFeatureMaker, list[dict[str, Any]] | None]:
     """Return the feature maker of a linear fit, and a description of each of several sources.
 
-    Vectors get their weight, and documents of sources near the target get larger ones. ``run``
-    applies functions on threads.
+    Documents of sources near the target get larger weights. ``run`` applies functions on threads.
     """
+    features = make_ngram_features(settings, kernels, given, runtime, run)
+    if not given.has_several_sources or not len(source.target):
+        return features, None
+    sources, weights = compare_sources(features, source, schedule, given.domains)
+    return replace(features, weights=weights), sources
+
+
+def make_ngram_features(
+    settings: Settings, kernels: KernelList | None, given: FitInput, runtime: Runtime, run: Run
+) -> NGramFeatureMaker:
+    """Return the feature maker of a linear fit in which all sources count alike."""
     assert kernels is not None, "checked by is_linear_fit"
     assert given.texts is not None, "checked by is_linear_fit"
     return_large_arrays()
-    features = NGramFeatureMaker(
+    return NGramFeatureMaker(
         kernels,
         given.texts,
         alpha=settings.alpha,
@@ -176,29 +224,9 @@ def ngram_features(
         runtime=runtime,
         run=run,
         weights=given.weights,
+        vectors=given.vectors,
+        vector_weight=given.vector_weight,
     )
-    if given.vectors is not None:
-        features = add_weighted(features, given.vectors, source, centred=schedule.centred)
-    if not given.has_several_sources or not len(source.target):
-        return features, None
-    sources, weights = compare_sources(features, source, schedule, given.domains)
-    return replace(features, weights=weights), sources
-
-
-def add_weighted(
-    features: NGramFeatureMaker, vectors: VectorFeatures, source: TrainingSet, *, centred: bool
-) -> NGramFeatureMaker:
-    """Return features with vectors, with the weight that held-out source documents ask for."""
-
-    def weigh(weight: float) -> NGramFeatureMaker:
-        return replace(features, vectors=vectors if weight > 0 else None, vector_weight=weight)
-
-    def held_out(weight: float) -> Floats:
-        maker, weights = weigh(weight), features.weights
-        trainer = Trainer(maker, source.source, maker.runtime, centred=centred, weights=weights)
-        return trainer.held_out(source)[0]
-
-    return weigh(encoder_weight(held_out, source.codes))
 
 
 def kernel_features(

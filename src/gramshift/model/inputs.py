@@ -63,7 +63,9 @@ class FitInput:
     origins: list[tuple[str, str]] | None = None
     """The file and the id of each document, if they are known."""
     vectors: VectorFeatures | None = None
-    """The vector of each document, if there is an encoder."""
+    """The vector of each document, if there is an encoder and its vectors have weight."""
+    vector_weight: float = 0.0
+    """The weight of vectors, relative to the n-grams."""
     centre: Floats | None = None
     """The mean of the target's vectors, by which those of new documents are centred."""
 

@@ -294,7 +294,7 @@ def _read_model(
 
 
 def _read_vectors(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> VectorPart | None:
-    """Return the coefficients of vectors; ``check_encoder`` gives them their encoder."""
+    """Return the coefficients of vectors; ``with_encoder`` gives them their encoder."""
     if head["encoder"] is None:
         return None
     share = float(head["encoder"]["share"])

@@ -139,7 +139,8 @@ def split_with_opening(text: str) -> list[str]:
     """Return the words of a text; those of a long one are followed by its opening, marked.
 
     The opening is the first 8 words of a text of 200 characters or more. It often has the title or
-    the verdict, so that words count there in their own way.
+    the verdict, so that words count there in their own way. Pairs of words include that of the last
+    word and the opening.
     """
     words = split_words(text)
     opening = words[:N_OPENING] if len(text) >= MIN_OPENED_CHARACTERS else []
