@@ -332,6 +332,14 @@ def test_a_fingerprint_that_differs_in_one_small_column_is_another(tmp_path):
         gs.load(path, encoder=lambda texts: encode(texts) * [100, 1, 1, 1, 1, 2])
 
 
+def test_diagnostics_have_the_share_of_the_vectors():
+    clf = fit()
+    found = clf.diagnostics_["vectors"]
+    assert clf.result_.model.ngrams.vectors.share == pytest.approx(WEIGHT / (1 + WEIGHT))
+    assert found["value"] == 0.0909
+    assert "9.1% of the kernel" in found["sentence"]
+
+
 def test_an_encoder_may_yield_vectors():
     clf, yielding = fit(), fit(encoder=lambda texts: iter(encode(texts)))
     assert (clf.transduction_score_ == yielding.transduction_score_).all()
@@ -373,6 +381,10 @@ def test_vectors_of_weight_0_change_nothing_and_need_no_encoder(tmp_path, monkey
     assert (clf.transduction_score_ == without.transduction_score_).all()
     assert (clf.transduction_proba_ == without.transduction_proba_).all()
     assert clf.n_blank_ == without.n_blank_ == 10
+    found = clf.diagnostics_["vectors"]
+    assert found["value"] == 0
+    assert "no weight" in found["sentence"]
+    assert "vectors" not in without.diagnostics_
     clf.save(tmp_path / "m")
     assert (gs.load(tmp_path / "m").predict(NEW) == without.predict(NEW)).all()
 

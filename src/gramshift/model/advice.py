@@ -64,6 +64,8 @@ class FitSummary:
     """The expected accuracy."""
     class_prior: dict[Any, dict[str, float]] | None = None
     sources: list[dict[str, Any]] | None = None
+    vectors: float | None = None
+    """The share of an encoder's vectors in the kernel; None without an encoder."""
     fell_back: bool = False
     """True if there were too few target documents for a method that adapts."""
     prior_is_known: bool = False
@@ -122,6 +124,8 @@ def diagnose(summary: FitSummary, advice: Advice | None = None) -> tuple[dict[st
     found: dict[str, Any] = {}
     if summary.sources:
         found["sources"] = _of(len(summary.sources), sources_in_words(summary.sources))
+    if summary.vectors is not None:
+        found["vectors"] = _of(summary.vectors, vectors_in_words(summary.vectors))
     if summary.fell_back:
         few = f"Too few target documents to adapt to ({n_target})"
         found["not adapted"] = _of(n_target, f"{few}: these are the {name} labels.")
@@ -278,6 +282,14 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
         if one["estimated"] > one.get("limit", 1.0) and one["used"] >= one["source"]
     ]
     return ". ".join(["Class proportions used: " + "; ".join(parts), *limited]) + "."
+
+
+def vectors_in_words(share: float) -> str:
+    """Return a sentence on the share of an encoder's vectors in the kernel."""
+    if share > 0:
+        return f"Vectors of the encoder are {share:.1%} of the kernel."
+    fault = "they do not help to label held-out source documents"
+    return f"Vectors of the encoder have no weight: {fault}."
 
 
 def sources_in_words(sources: list[dict[str, Any]]) -> str:

@@ -85,11 +85,18 @@ def summarize(
         expected=fit.expected_accuracy,
         class_prior=fit.describe_class_prior(),
         sources=fit.sources,
+        vectors=None if fit.settings.encoder is None else share_of_vectors(fit),
         fell_back=bool(labels) and len(fit.history) == 1 < fit.settings.n_rounds,
         prior_is_known=fit.class_prior is not None and is_given,
         n_random=len(fit.random),
         probabilities=fit.wanted_probabilities,
     )
+
+
+def share_of_vectors(fit: FitResult) -> float:
+    """Return the share of an encoder's vectors in the kernel, 0 if they have no weight."""
+    ngrams = fit.model.ngrams
+    return 0.0 if ngrams is None or ngrams.vectors is None else ngrams.vectors.share
 
 
 def compare_fit(
