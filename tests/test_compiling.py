@@ -8,6 +8,7 @@ import textwrap
 import numba
 import numpy as np
 import pytest
+from numba import int64, typeof
 
 from gramshift.compiling import compiled
 
@@ -38,6 +39,21 @@ def test_bounds_are_checked_where_the_environment_asks(tmp_path, monkeypatch, ch
             found(np.arange(3)[:2])
     else:
         assert found(np.arange(3)[:2]) == 2
+
+
+def test_it_is_compiled_for_the_declared_types_that_a_call_needs():
+    found = compiled("float64(float64[::1])", "float64(int64[::1])")(read_third)
+    assert found.signatures == []
+    numbers = np.arange(3)
+    assert found(numbers) == 2
+    assert found.signatures == [(typeof(numbers),)]
+    numbers.flags.writeable = False
+    assert found(numbers) == 2
+    assert len(found.signatures) == 2
+
+    inner = compiled("int64(int64)")(twice)
+    assert compiled("int64(uint8)")(lambda number: inner(number) + inner(3))(np.uint8(4)) == 14
+    assert inner.signatures == [(int64,)]
 
 
 @pytest.fixture
@@ -110,7 +126,7 @@ def test_one_line_says_how_often_it_is_compiled(tmp_path, run):
     out, lines = run(tmp_path / "kept")
     assert out == "8 12 0"
     assert len(lines) == 1
-    assert "compiling its inner loops (about a minute) once per machine and version" in lines[0]
+    assert "compiling inner loops on first use in this environment (up to a minute)" in lines[0]
     assert run(tmp_path / "kept") == ("8 12 2", [])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gramshift.compiling import compiled
-from gramshift.ngrams.compiled.runs import sort_pairs
+from gramshift.ngrams.compiled.runs import smallest, sort_pairs
 
 BLOCK = 1024  # documents per block of bits
 HEADER = 2  # numbers before a list: the halves of `times`, negative if each document has a count
@@ -172,10 +172,13 @@ def place_features(
         for k in range(size):
             columns[k] = members[begin + k]
         if counts.size:
-            column_counts[:] = counts[begin : begin + size]
-            n_occurrences = np.int64(counts[begin:end].sum())
+            n_occurrences = 0
+            for k in range(begin, end):
+                n_occurrences += counts[k]
+            for k in range(size):
+                column_counts[k] = counts[begin + k]
         while size >= dense_at:
-            step = np.int64(column_counts[:size].min()) - level if counts.size else 1
+            step = smallest(column_counts, size) - level if counts.size else 1
             if times[f] * step * n_occurrences > MAX_REPEATS * (end - begin):
                 break
             if symmetric:

@@ -12,6 +12,15 @@ from gramshift.compiling import compiled
 PRESENCE, INTERSECTION, SPECTRUM = 0, 1, 2
 
 
+@compiled("int64(uint32[::1], int64)")
+def smallest(counts, size):
+    """Return the smallest of counts[:size]."""
+    least = np.int64(counts[0])
+    for k in range(1, size):
+        least = min(least, np.int64(counts[k]))
+    return least
+
+
 @compiled("int64(int32[::1], int64, int64[:, ::1])")
 def find_runs(common, lo, runs):
     """Write (begin, end, times) of every run of two or more positions; return how many there are.
@@ -161,7 +170,7 @@ def collect(
             if kind != INTERSECTION:
                 break
             # the intersection is a sum of sets: documents with 1, 2, ... occurrences or more
-            step = np.int64(counts[:size].min()) - level
+            step = smallest(counts, size) - level
             times[f - 1] *= step
             level += step
             size = keep_above(level, members, n_members, counts, size)
