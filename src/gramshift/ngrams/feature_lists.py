@@ -54,11 +54,9 @@ class Chunk(HoldsArrays):
     def _arrays(self) -> tuple[Array, ...]:
         return self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents
 
-    def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
-        """Count the documents of each group that have each feature."""
-        counts = np.zeros((n_groups, self.n_features), np.int64)
+    def count(self, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add the documents of each group that have each feature to ``counts``, which are 0."""
         loops.count_groups(*self._arrays, groups, counts)
-        return counts
 
     def gather(self, vectors: Floats) -> Floats:
         """Return X' vectors."""
@@ -149,8 +147,12 @@ class FeatureLists(HoldsArrays):
                 if n_groups == 1 and not groups.any():  # all documents
                     everywhere = self.sizes[self._firsts[group.start] : self._firsts[group.stop]]
                     return everywhere[None].astype(np.int64)
-                found = [self.chunks[number].count(groups, n_groups) for number in group]
-                return np.hstack([np.zeros((n_groups, 0), np.int64), *found])
+                first = self._firsts[group.start]
+                counts = np.zeros((n_groups, self._firsts[group.stop] - first), np.int64)
+                for number in group:
+                    here = slice(*(self._firsts[number : number + 2] - first))
+                    self.chunks[number].count(groups, counts[:, here])
+                return counts
 
             return [make_weights(count)]
 

@@ -79,16 +79,23 @@ def find_association(having, totals, smoothing, weak, out):
     n = totals.sum()
     # two classes are complements of each other: one association serves both
     different = 1 if totals.size == 2 else totals.size
+    everywhere = np.zeros(out.size, np.int64)
+    for code in range(totals.size):
+        for f in range(out.size):
+            everywhere[f] += having[code, f]
     for f in range(out.size):
-        everywhere, best = 0, 1.0
-        for code in range(totals.size):
-            everywhere += having[code, f]
-        for code in range(different):
-            if 0 < totals[code] < n:
-                expected = everywhere * (totals[code] / n)
-                inside = (having[code, f] + smoothing) / (expected + smoothing)
-                outside = (everywhere - having[code, f] + smoothing) / (
-                    everywhere - expected + smoothing
-                )
-                best = max(best, inside / outside, outside / inside)
-        out[f] = np.log(best) if np.log(best) >= weak else 0.0
+        out[f] = 1.0
+    for code in range(different):  # the outer loop, so that each row of ``having`` is read once
+        if not 0 < totals[code] < n:
+            continue
+        share = totals[code] / n
+        for f in range(out.size):
+            expected = everywhere[f] * share
+            inside = (having[code, f] + smoothing) / (expected + smoothing)
+            outside = (everywhere[f] - having[code, f] + smoothing) / (
+                everywhere[f] - expected + smoothing
+            )
+            out[f] = max(out[f], inside / outside, outside / inside)
+    for f in range(out.size):
+        found = np.log(out[f])
+        out[f] = found if found >= weak else 0.0
