@@ -158,10 +158,11 @@ def maximize(
     (Saerens, Latinne and Decaestecker, 2002.) ``probabilities`` come from a classifier calibrated
     for the proportions ``before``; ``n_prior`` imaginary documents with these are added.
     """
-    ratios, shares = probabilities / before, before if start is None else start
+    ratios = probabilities / before
+    shares = before if start is None else start
     for _ in range(MAX_STEPS):
-        weighted = ratios * shares
-        found = (weighted / weighted.sum(axis=1, keepdims=True)).sum(axis=0)
+        totals = np.einsum("ij,j->i", ratios, shares)
+        found = shares * np.einsum("i,ij->j", 1 / totals, ratios)
         new = (found + n_prior * before) / (len(probabilities) + n_prior)
         done = np.abs(new - shares).max() < tolerance
         shares = new
