@@ -129,7 +129,7 @@ def test_another_encoder_is_refused_with_the_right_one(gramshift, packages):
         (["model2vec:empty"], "model2vec cannot open this model: it is empty"),
         (["wordllama", "--method", "tkc"], "--encoder goes with best, not tkc"),
         (
-            ["wordllama", "--sample", "9", "--engine", "dask"],
+            ["wordllama", "--fit-on", "9", "--engine", "dask"],
             "--encoder goes with --engine threads",
         ),
     ],
@@ -193,7 +193,7 @@ def test_a_missing_package_is_named(gramshift, folder, monkeypatch):
 
 
 def test_a_sample_of_the_target_is_enough(gramshift, packages):
-    answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--sample", "60", "--output", "out.csv")
+    answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--fit-on", "60", "--output", "out.csv")
     assert answer.code == 0, answer.err
     assert len(read_csv(packages / "out.csv")) == 120
 

@@ -129,11 +129,12 @@ def classify_command(
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
     abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP)] = None,
-    sample: Annotated[
+    fit_on: Annotated[
         str | None,
         in_run(
-            "Learn from a random sample of this many target documents and label all of them.",
-            metavar="NUMBER",
+            "Learn from N documents of the target drawn at random, then label all of them file by "
+            "file.",
+            metavar="N",
         ),
     ] = None,
     engine: Annotated[

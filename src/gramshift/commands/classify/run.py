@@ -15,7 +15,7 @@ from gramshift.commands.classify.label_columns import (
     own_labels_in_words,
     renamed_in_words,
 )
-from gramshift.commands.classify.large_target import classify_sampled
+from gramshift.commands.classify.large_target import classify_by_files
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import (
     Inputs,
@@ -44,8 +44,8 @@ def classify(
     All mistakes that can be found before the work are errors before it.
     """
     begun = time.perf_counter()
-    if options.sample is not None:
-        result = classify_sampled(options, progress, say)
+    if options.fit_on is not None:
+        result = classify_by_files(options, progress, say)
     else:
         result = _classify_whole(options, progress, say)
     if options.dry_run:
@@ -87,7 +87,7 @@ def _check_files(options: ClassifyOptions) -> None:
         if is_pattern and not os.path.exists(target):
             raise InputError(
                 f"--target {target}: there is no such file; name one file,"
-                " or add --sample 100000, which takes patterns and labels all files"
+                " or add --fit-on 100000, which takes patterns and labels all files"
             )
     check_written(options, options.targets, options.output)
 

@@ -23,7 +23,7 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     lines = [Line(words, indent=2) for words in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
-    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
+    sample = f", learnt from {result['n_fit_on']} of them" if "n_fit_on" in result else ""
     lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
     table = list_classes(result["labels"], result.get("source_labels", {}))
     lines += [Line(words, indent=2) for words in table]
@@ -142,7 +142,7 @@ def _next_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
 def _can_repeat(options: ClassifyOptions) -> bool:
     """Return True if another run can read the same files again."""
     names = (*options.source, *options.targets, options.output)
-    return options.sample is None and "-" not in names
+    return options.fit_on is None and "-" not in names
 
 
 def _review_steps(options: ClassifyOptions) -> list[Step]:
