@@ -5,6 +5,7 @@ from typing import Any
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
+from gramshift.model.data_problems import issues_in_words
 from gramshift.model.verdict import tone_of
 from gramshift.tables.columns import suggest
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
@@ -68,7 +69,7 @@ def _details(result: dict[str, Any]) -> list[str]:
     lines = []
     counts = result.get("issues", {}).get("counts")
     if counts:
-        found = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
+        found = ", ".join(issues_in_words(counts))
         where = "add --report or --json to list them"
         if result.get("report"):
             where = "listed in the report"
