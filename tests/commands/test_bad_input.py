@@ -40,10 +40,6 @@ def changed(*options, source="pans.csv", without=()):
     [
         (["classify", *OPTIONS], "no source: name the labelled files"),
         (
-            changed(without=["--output"]),
-            "nothing is asked for: name a file for the labels with --output",
-        ),
-        (
             ["classify", "pans.csv", "knives.csv", "-o", "x.csv"],
             "no --target: name the file to label",
         ),
@@ -204,7 +200,7 @@ def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch
     reached = []
 
     @contextmanager
-    def interrupting(plan=()):
+    def interrupting(plan=(), *, quiet):
         def report(name, done, total):
             reached.append(name)
             if name == stage:

@@ -89,7 +89,7 @@ def test_a_named_encoder_labels_as_in_python_and_goes_with_the_model(gramshift, 
         *CLASSIFY, "--encoder", name, "--output", "out.csv", "--save", "m", "--report", "r.html"
     )
     assert answer.code == 0, answer.err
-    assert f"--output new-labels.csv --encoder {name}" in answer.err
+    assert f"--output new-labels.csv --encoder {name}" in answer.out
     clf = gs.load("m", encoder=open_encoder(name))
     assert clf.transduction_.tolist() == [row["label"] for row in read_csv(packages / "out.csv")]
     assert clf.result_.model.ngrams.vectors.share > 0
@@ -156,7 +156,7 @@ def test_vectors_of_files_label_as_the_encoder_that_made_them(gramshift, package
     answer = gramshift(*sources, *options)
     assert answer.code == 0, answer.err
     assert (packages / "out.csv").read_text() == (packages / "encoded.csv").read_text()
-    assert "--vectors source.npy target.npy" in answer.err
+    assert "--vectors source.npy target.npy" in answer.out
 
 
 def test_files_of_other_vectors_are_refused(gramshift, packages):

@@ -37,7 +37,7 @@ SEED = 0
 
 
 def classify_by_files(
-    options: ClassifyOptions, progress: Progress | None, say: Say
+    options: ClassifyOptions, progress: Progress | None, say: Say, *, quiet: bool
 ) -> dict[str, Any]:
     """Fit with a sample of the target, and label all of it part by part."""
     files, jobs = _plan(options)
@@ -51,9 +51,10 @@ def classify_by_files(
         if renamed and jobs is None:  # label_files says so in the end
             say(renamed)
     described = describe(options, inputs, n_all=n_all) | {"n_fit_on": len(sample)}
-    say(described["sentence"])
     if options.dry_run:
         return described
+    if not quiet:
+        say(described["sentence"])
     outcome = fit_inputs(options, inputs, progress)
     result = described | describe_findings(options, inputs, outcome)
     result["fit_on_labels"] = result.pop("labels")

@@ -97,11 +97,6 @@ class ClassifyOptions:
                 "no --target: name the file to label;"
                 " only a single source whose label column has gaps needs none"
             )
-        if not any((self.output, self.report, self.save, self.dry_run)):
-            raise InputError(
-                "nothing is asked for: name a file for the labels with --output,"
-                " or a report with --report"
-            )
         for name in ("report", "save"):
             if getattr(self, name) == STANDARD:
                 raise InputError(f"--{name} cannot go to standard output; give the name of a file")
