@@ -105,7 +105,7 @@ def test_several_files_make_the_folder_that_is_named(gramshift, model, expected)
     answer = gramshift(
         "predict", "--model", model, "-i", "parts/a.csv", "-i", "parts/c.tsv", "-o", "labels"
     )
-    assert "Result: 40 documents labelled in 2 files" in answer.err
+    assert "Result: 40 documents labelled in 2 files" in answer.out
     assert sorted(contents("labels")) == ["a.csv", "c.tsv"]
 
 

@@ -58,6 +58,7 @@ app = typer.Typer(
     help="Label texts of a new domain from labelled texts of another, using shared words and "
     "character n-grams.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
