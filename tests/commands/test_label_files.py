@@ -159,7 +159,7 @@ def test_finished_files_stay_and_missing_ones_are_done(gramshift, model, expecte
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_what_was_made_of_something_else_is_refused_and_replaced_by_force(
     gramshift, model, expected, change, words
 ):

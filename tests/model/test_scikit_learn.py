@@ -20,7 +20,7 @@ from small_demo import load_demo
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:fit was given no target"
+    "ignore:fit got no target"
 )  # scikit-learn's tools have none
 
 

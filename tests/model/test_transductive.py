@@ -16,7 +16,7 @@ from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
-NO_TARGET = pytest.mark.filterwarnings("ignore:fit was given no target")
+NO_TARGET = pytest.mark.filterwarnings("ignore:fit got no target")
 
 
 def make(**options):

@@ -109,7 +109,7 @@ def test_neighbours_are_the_nearest_source_documents(contents):
     assert contents.documents[30].neighbours == []
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_equally_similar_neighbours_keep_their_order():
     others = ["xy", "abc", "xabc", "abc", "abc", "abc"]
     classifier = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 2), n_rounds=1)

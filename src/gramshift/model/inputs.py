@@ -135,7 +135,7 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
     )
     if target is None and labels and not any(map(is_missing, labels)):
         words = (
-            "fit was given no target, so that there is nothing to adapt to: give the documents to "
+            "fit got no target, so there is nothing to adapt to: give the documents to "
             "be labelled as target=..."
         )
         if -1 in integers and len(integers) > 1:
