@@ -106,7 +106,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
         )
     for name in (name for name in rows if name not in classes):
         lines.append(
-            f"No class of the source is called {name!r}, so that it always counts as wrong"
+            f"No class of the source is called {name!r}, so it always counts as wrong"
             f"{suggest(name, classes)}"
         )
     if len(rows) > MAX_CLASSES:
