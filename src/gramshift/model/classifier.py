@@ -78,6 +78,7 @@ from gramshift.model.settings import (
 from gramshift.parallel import Progress
 from gramshift.progress import shown_progress
 from gramshift.runtime import Runtime
+from gramshift.terminal import Say, say
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -153,7 +154,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         The number of threads; -1 for all cores.
     verbose : bool or int
         If true, ``fit`` shows its progress: one line in a terminal, or in a notebook with
-        ipywidgets.
+        ipywidgets, and elsewhere a line on stderr for each round. These lines are also logged by
+        the logger "gramshift", at the level INFO.
 
     Attributes
     ----------
@@ -306,8 +308,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             Called as progress(stage, done, total), from this thread, in place of ``verbose``.
         """
         warn_of_input(X, y, target)
-        with shown_progress(check_verbose(self.verbose), progress) as report:
-            runtime = self._runtime(report)
+        verbose = check_verbose(self.verbose)
+        with shown_progress(verbose, progress) as report:
+            runtime = self._runtime(report, say if verbose and report is None else None)
             settings, kernels = self._check_parameters(runtime)
             parameters = self._given_parameters()
 
@@ -420,9 +423,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.n_blank_ = fit.n_blank
         self.history_ = fit.history
 
-    def _runtime(self, progress: Progress | None = None) -> Runtime:
+    def _runtime(self, progress: Progress | None = None, say: Say | None = None) -> Runtime:
         """Return the threads, memory and progress that the parameters ask for."""
-        return Runtime(self.n_jobs, self.memory_limit, progress=progress)
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress, say=say)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
         """Return the checked parameters, and the kernels unless a kernel matrix is given."""
