@@ -549,10 +549,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        The columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
-        ``unadapted_label`` (the label without adapting), ``round`` (the round after which a
-        document joined the training set with a pseudo-label, 0 for never) and ``doubt``, the
-        probability that the label is wrong.
+        The columns are those that ``gramshift classify`` adds to a table: ``text``, ``label``,
+        ``confidence`` (the probability of the label), the probability of each class as
+        ``p_<class>``, ``unadapted_label`` (the label without adapting) and ``issue`` (the problems
+        of the document in words, as in ``issues_``; a model that was loaded does not know them).
 
         Parameters
         ----------
@@ -567,12 +567,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         shown = target_texts(fit) if texts is None else check_texts(fit, texts, n)
         columns: dict[str, Any] = {} if shown is None else {"text": shown}
         columns["label"] = self.transduction_
+        columns["confidence"] = probabilities.max(axis=1, initial=0)
         for code, name in enumerate(self.classes_.tolist()):
             columns[f"p_{name}"] = probabilities[:, code]
         if self.unadapted_transduction_ is not None:
             columns["unadapted_label"] = self.unadapted_transduction_
-        columns["round"] = np.maximum(fit.labeled_iter[target_rows(fit)], 0)
-        columns["doubt"] = 1 - probabilities.max(axis=1, initial=0)
+        if not fit.why_no_issues:
+            by_row = self.issues_.by_row()
+            columns["issue"] = [by_row.get(row) for row in target_rows(fit).tolist()]
         return make_frame(columns, ids, n)
 
     def sample(
