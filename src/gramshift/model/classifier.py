@@ -15,9 +15,10 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramshift.errors import FitWarning, InputError
+from gramshift.files import check_overwrite
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
-from gramshift.learn.calibrate import softmax
+from gramshift.learn.calibrate import log_of, softmax
 from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
@@ -621,13 +622,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         abstain_below: float | None = None,
         run: Any = None,
         progress: Progress | None = None,
+        overwrite: bool = False,
     ) -> None:
         """Write an HTML report to read, search and correct labels in, of a fit on texts.
 
         Parameters
         ----------
         path : path of a file, or open binary file
-            An existing file is replaced once the new one is complete.
+            A new file appears once it is complete.
         ids, source_ids : list, column or index, optional
             Names of the target and the source documents; by default their numbers, from 1 on.
             Corrections that are saved in the page name documents by these.
@@ -646,8 +648,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             Facts about the run of a command.
         progress : callable, optional
             Called as progress(stage, done, total).
+        overwrite : bool
+            If True, a file of this name is replaced; otherwise it is an error.
         """
         check_is_fitted(self)
+        check_overwrite(path, overwrite=overwrite)
         from gramshift.report.build import write_report  # late: it imports this classifier
 
         write_report(
@@ -704,15 +709,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.result_.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
-    def save(self, path: Writable, *, texts: bool = False) -> None:
+    def save(self, path: Writable, *, texts: bool = False, overwrite: bool = False) -> None:
         """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
         The file of a linear model such as the preset "best" contains n-grams that two or more
         documents share, with coefficients. It contains documents only with ``texts=True``, and then
         explanations show similar ones. Files of other models always contain the documents that new
-        ones are compared with.
+        ones are compared with. A file of this name is replaced only with ``overwrite=True``.
         """
         check_is_fitted(self)
+        check_overwrite(path, overwrite=overwrite)
         if not isinstance(texts, (bool, np.bool_)):
             raise InputError(f"texts={texts!r}: give True or False")
         save_fit(self.result_, path, texts=bool(texts))
