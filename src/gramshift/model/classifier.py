@@ -487,6 +487,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             probabilities[row] = self.result_.probabilities[place]
         return probabilities
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of each probability; that of 0 is minus infinity."""
+        return log_of(self.predict_proba(X))
+
     @property
     def transduction_proba_(self) -> Floats:
         """Probabilities of the target documents.
