@@ -378,6 +378,19 @@ def test_the_page_has_other_columns_and_what_to_type_next(gramshift, folder):
     assert "1 correction" in answer.out
 
 
+def test_a_frame_of_python_has_the_columns_of_the_file(gramshift, folder):
+    run = ("classify", "pans.csv", "--target", "films.csv", "--output", "labels.csv")
+    assert gramshift(*run).code == 0
+    rows = read_csv(folder / "labels.csv")
+    source = KITCHEN.texts[:70], KITCHEN.labels[:70]
+    frame = gs.TransductiveClassifier().fit(*source, target=FILMS.texts).to_frame()
+    assert ["id", *frame] == list(rows[0])
+    for column in ("label", "unadapted_label", "text"):
+        assert [row[column] for row in rows] == frame[column].tolist()
+    confidence = [float(row["confidence"]) for row in rows]
+    assert confidence == pytest.approx(frame["confidence"].tolist(), abs=1e-6)
+
+
 def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
     import io
     import sys

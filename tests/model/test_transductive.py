@@ -103,6 +103,15 @@ def test_probabilities_agree_with_labels(classifier, adapt):
     assert (clf.transduction_proba_ == probabilities).all()
 
 
+def test_log_probabilities_are_those_of_scikit_learn(fitted, monkeypatch):
+    assert np.array_equal(fitted.predict_log_proba(TARGET), np.log(fitted.predict_proba(TARGET)))
+    baseline = gs.baselines.TfidfLogistic().fit(X, Y, target=TARGET)
+    for clf in (fitted, baseline):
+        certain = np.array([[0.0, 1.0]])
+        monkeypatch.setattr(type(clf), "predict_proba", lambda self, X, certain=certain: certain)
+        assert clf.predict_log_proba(["sure"]).tolist() == [[-np.inf, 0]]
+
+
 @pytest.mark.parametrize(
     "made", [SVC(kernel="precomputed", C=10), NuSVC(kernel="precomputed", nu=0.3)]
 )

@@ -8,6 +8,7 @@ from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import plan_comparison
 from gramshift.evaluate.comparison_files import (
+    RESULTS,
     notes_of,
     plot_lines,
     table_of,
@@ -25,7 +26,6 @@ from gramshift.tables.table import TableError
 from gramshift.terminal import Say, visible
 
 FINISHED_PARTS = "compared"  # a folder in that of the results
-RESULTS = "comparison.json"
 
 
 def compare_files(

@@ -61,7 +61,7 @@ def write_kernel(
         size = size_in_words(8 * n * n)
         say(f"{n} documents, {n_characters} characters; {output} will take {size}")
     begun = time.perf_counter()
-    gram = kernel.gram(documents, out=output, progress=progress)
+    gram = kernel.gram(documents, out=output, overwrite=True, progress=progress)
     return {
         "output": str(output),
         "documents": n,
