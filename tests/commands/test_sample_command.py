@@ -255,8 +255,7 @@ def test_labels_that_are_not_scored_are_named(gramshift, folder):
     write_csv(folder / "truth.csv", ["id", "label"], lines)
     answer = gramshift(*RUN, "--output", "labels.csv", "--truth", "truth.csv")
     assert (
-        "is called 'Positive', so it always counts as wrong; did you mean positive?"
-        in answer.out
+        "is called 'Positive', so it always counts as wrong; did you mean positive?" in answer.out
     )
     write_csv(folder / "right.csv", ["id", "label"], lines[4:])
     answer = gramshift(
