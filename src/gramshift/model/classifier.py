@@ -1,7 +1,6 @@
 """The transductive classifier, the default and the paper's, behind scikit-learn's interface."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -14,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gramshift.errors import FitWarning, InputError
+from gramshift.errors import InputError
 from gramshift.files import check_overwrite
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
@@ -56,6 +55,7 @@ from gramshift.model.inputs import (
     check_gram,
     check_random,
     gather,
+    warn,
     warn_of_input,
 )
 from gramshift.model.kernel_list import KernelList, kernel_list_of
@@ -336,7 +336,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
                 )
         self._keep(result, review, X if isinstance(X, Corpus) else None)
         for words in find_warnings(result, review):
-            warnings.warn(words, FitWarning, stacklevel=2)
+            warn(words, stacklevel=3)
         return self
 
     def estimate(
