@@ -316,7 +316,7 @@ CLASSIFIER = fit(
 
 
 def test_what_cannot_be_explained_is_an_error():
-    with pytest.raises(TypeError, match="one document as a str, not a list"):
+    with pytest.raises(TypeError, match="one document, a str, and not one of type list"):
         CLASSIFIER.explain([NEW])
     given_ = gs.TransductiveClassifier("precomputed", preset="paper").fit(
         np.eye(4), ["a", "b", None, None]
