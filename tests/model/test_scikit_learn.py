@@ -141,8 +141,8 @@ def test_a_warning_comes_once_in_a_search_and_not_once_per_fold():
             warnings.simplefilter("always")
             cross_val_score(make(), texts, Y, cv=3)
             cross_val_score(make(), texts, Y, cv=3)
-        assert len([one for one in found if "given no target" in str(one.message)]) == 1
-    with pytest.warns(gs.FitWarning, match="given no target"):
+        assert len([one for one in found if "got no target" in str(one.message)]) == 1
+    with pytest.warns(gs.FitWarning, match="got no target"):
         make().fit(X, Y)
 
 
