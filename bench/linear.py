@@ -266,19 +266,19 @@ def read_labels(folder: Path) -> dict[str, bytes]:
 
 
 def classify_by_sample(plan: Plan) -> Section:
-    """Run ``gramshift classify --sample`` on grown documents."""
+    """Run ``gramshift classify --fit-on`` on grown documents."""
     n = plan.sampled
-    n_sampled, n_source = max(100, n // 20), max(100, n // 50)
+    n_fit_on, n_source = max(100, n // 20), max(100, n // 50)
     with TemporaryDirectory(prefix="gramshift-bench-") as name:
         source, target = Path(name) / "source.jsonl", Path(name) / "target.jsonl"
         say(f"sample: {n} documents into a file")
         write_documents(source, grow(plan.reviews, "BD", n_source), alternate(n_source))
         write_documents(target, grow(plan.reviews, "EK", n, seed=1))
-        say(f"sample: {n_sampled} of them for the fit, then labels for all")
-        command = ["classify", source, "--target", target, "--sample", n_sampled]
+        say(f"sample: {n_fit_on} of them for the fit, then labels for all")
+        command = ["classify", source, "--target", target, "--fit-on", n_fit_on]
         command += ["--memory", f"{LIMIT_MB} MB", "--output", Path(name) / "labels.jsonl"]
         found = run_command(*command)
-    title = f"classify --sample {n_sampled:,} --memory {LIMIT_MB:,} MB"
+    title = f"classify --fit-on {n_fit_on:,} --memory {LIMIT_MB:,} MB"
     row = {title: f"{n:,} documents", "seconds": found["seconds"], "peak MB": found["peak_mb"]}
     return {"sample": [row]}
 

@@ -35,6 +35,7 @@ napoleon_preprocess_types = False
 add_module_names = False
 python_use_unqualified_type_names = True
 
+smartquotes_action = "qe"  # no dashes: options begin with two hyphens
 html_theme = "furo"
 html_title = f"Gramshift {version}"
 html_static_path = ["static"]

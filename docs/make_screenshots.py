@@ -66,7 +66,7 @@ def run_command(folder: Path, line: str) -> str:
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return done.stderr
+    return done.stderr + done.stdout
 
 
 def read_labels(folder: Path) -> dict[str, str]:

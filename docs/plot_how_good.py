@@ -1,4 +1,6 @@
-"""Draw the picture of docs/trust.md, and print its table, from results of bench robust.
+"""Draw the picture of docs/trust.md, and print the table of docs/experiments.md.
+
+Both are made from results of bench robust:
 
 python -m bench robust --data DIR --json > robust.json
 python -m docs.plot_how_good robust.json

@@ -3,7 +3,7 @@
     python examples/sample_large_target.py
 
 The target is read in chunks, so that only the sample and one chunk are in memory. The command
-`gramshift classify source.csv --target target.csv --sample 100000` does this for files.
+`gramshift classify source.csv --target target.csv --fit-on 100000` does this for files.
 """
 
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ def main(source_file: str, target_file: str, labels_file: str, report_file: str)
     print(f"{expected['value']:.0%} of the labels are expected to be right. {verdict}")
 
     classifier.to_frame().to_csv(labels_file, index=False)
-    classifier.report(report_file)
+    classifier.report(report_file, overwrite=True)
     print(f"labels in {labels_file}, report in {report_file}")
 
 

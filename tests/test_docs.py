@@ -153,9 +153,8 @@ def test_every_dependency_has_its_licence_on_the_page():
 
 
 def test_every_page_is_in_the_menu():
-    menus = re.findall(
-        r"^```{toctree}\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.DOTALL | re.MULTILINE
-    )
+    text = "".join((DOCS / name).read_text() for name in ("index.md", "lab-book.md"))
+    menus = re.findall(r"^```{toctree}\n(.*?)```", text, flags=re.DOTALL | re.MULTILINE)
     listed = [
         line for menu in menus for line in menu.splitlines() if re.fullmatch(r"[a-z-]+", line)
     ]

@@ -143,8 +143,8 @@ def writers(tmp_path_factory):
 
     return dict.fromkeys(LABELS_FILES, label) | {
         "bytes": write_bytes,
-        "model.gramshift": classifier.save,
-        "page.html": classifier.report,
+        "model.gramshift": partial(classifier.save, overwrite=True),
+        "page.html": partial(classifier.report, overwrite=True),
     }
 
 

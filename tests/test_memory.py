@@ -103,15 +103,15 @@ def test_a_linear_fit_takes_memory_in_proportion_to_its_documents():
 
 
 def test_a_run_that_fits_is_let_through():
-    needs = check_memory(WORK, 10**9, linear=False, way="--sample {}")
+    needs = check_memory(WORK, 10**9, linear=False, way="--fit-on {}")
     assert needs == estimate(WORK, linear=False)
 
 
 @pytest.mark.parametrize("linear", [True, False])
 def test_a_sample_that_is_offered_fits(linear):
-    options = {"linear": linear, "way": "--sample {}"}
+    options = {"linear": linear, "way": "--fit-on {}"}
     work, limit = replace(WORK, n_target=998_000, n_characters=800_000_000), 3 * 10**9
-    with pytest.raises(MemoryError, match=r"take a sample of the target: --sample \d+$") as error:
+    with pytest.raises(MemoryError, match=r"take a sample of the target: --fit-on \d+$") as error:
         check_memory(work, limit, **options)
     sample = int(str(error.value).rsplit(" ", 1)[1])
     smaller = replace(WORK, n_target=sample, n_characters=800 * (sample + 2000))

@@ -76,7 +76,7 @@ def test_without_a_plan_there_are_no_numbers():
         ({"method": "tkc"}, ["reading", "index", "gram", "training", "reference", "problems"]),
         ({"method": "plain"}, ["reading", "index", "training", "problems"]),
         ({"method": "tfidf"}, ["reading", "training"]),
-        ({"sample": "50"}, ["reading", "index", "training", "problems", "labelling"]),
+        ({"fit_on": "50"}, ["reading", "index", "training", "problems", "labelling"]),
     ],
 )
 def test_the_steps_of_a_run_are_known_beforehand(options, steps):

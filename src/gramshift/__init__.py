@@ -1,4 +1,4 @@
-"""Label texts of a new domain from labelled texts of another, by shared words and n-grams."""
+"""Learn from labelled texts of one kind, and label texts of another, by words and n-grams."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

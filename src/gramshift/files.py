@@ -116,6 +116,20 @@ def is_unchanged(name: str, before: dict[str, Any]) -> bool:
     return "digest" in before and identify(name, digest=True).get("digest") == before["digest"]
 
 
+def check_overwrite(path: Any, *, overwrite: bool) -> None:
+    """Raise an error if a path is that of a file, unless it may be replaced."""
+    if not isinstance(overwrite, bool):
+        raise InputError(f"overwrite={overwrite!r}: give True or False")
+    if overwrite or not isinstance(path, str | os.PathLike):
+        return
+    name = os.fspath(path)
+    system, place = locate(name)
+    with naming_url(name):
+        exists = system.isfile(place)
+    if exists:
+        raise InputError(f"{name} exists; give another name, or overwrite=True to replace it")
+
+
 def partial_name() -> str:
     """Return a new name for an incomplete file; only a run that is killed leaves it behind."""
     return f".gramshift-{token_hex(8)}.partial"

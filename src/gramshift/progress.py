@@ -76,12 +76,12 @@ class Steps:
 
 
 @contextmanager
-def progress_bar(plan: Sequence[str] = ()) -> Iterator[Progress | None]:
+def progress_bar(plan: Sequence[str] = (), *, quiet: bool = False) -> Iterator[Progress | None]:
     """Yield a callback that draws one line, erased at the end; None if it could not be seen.
 
     ``plan`` names the stages that begin the steps of the run, as far as they are known.
     """
-    if not is_terminal(sys.stderr) and not in_notebook():
+    if quiet or not (is_terminal(sys.stderr) or in_notebook()):
         yield None
         return
     from rich.console import Console  # its import takes as long as all others of --help

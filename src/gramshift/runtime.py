@@ -1,5 +1,6 @@
 """The resources of a computation: threads, memory and a callback for progress."""
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -9,6 +10,7 @@ from gramshift.memory import free_memory, parse_bytes, require
 from gramshift.parallel import Progress, count_threads, run_threads
 
 T = TypeVar("T")
+log = logging.getLogger("gramshift")
 STAGES = {
     "reading": "reading",
     "encoding": "encoding texts",
@@ -41,6 +43,8 @@ class Runtime:
     """Bytes that may be used, or a size such as "2 GB"; None for all free memory."""
     progress: Progress | None = None
     """Called as progress(stage, done, total), from the thread that asked for the work."""
+    say: Callable[[str], None] | None = None
+    """Called with one line in words for each round, where no progress can be drawn."""
     tile: tuple[int, int] | None = None
     """Height and width of the tiles of a kernel matrix, for tests; None to choose them."""
 
@@ -75,6 +79,12 @@ class Runtime:
         assert stage in STAGES, stage
         if self.progress is not None:
             self.progress(stage, done, total)
+
+    def announce(self, words: str) -> None:
+        """Log a line about a round, and say it if that is wanted."""
+        log.info(words)
+        if self.say is not None:
+            self.say(words)
 
     def run(
         self,

@@ -1,4 +1,4 @@
-"""Messages for people on stderr, harmless in a terminal; data goes to stdout."""
+"""What people read, harmless in a terminal: results on stdout, messages on stderr."""
 
 import json
 import os
@@ -114,6 +114,14 @@ def show_lines(lines: Iterable[Line]) -> None:
         _print_styled(lines, stderr=False)
     else:
         _write("\n".join(line.plain() for line in lines))
+
+
+def summarize(lines: Iterable[Line], output: str | None = None) -> None:
+    """Write a summary to stdout, or to stderr where stdout has the output itself or is closed."""
+    if output == "-" or sys.stdout is None:
+        tell(lines)
+    else:
+        show_lines(lines)
 
 
 def show(words: str) -> None:

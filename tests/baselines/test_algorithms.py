@@ -478,7 +478,7 @@ def test_tfidf_is_what_scikit_learn_gives():
     )
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_kernel_discriminant_scores_as_ridge_with_an_intercept():
     ours = (
         gs.baselines.KernelDiscriminant(ngram_range=(3, 5))

@@ -40,10 +40,6 @@ def changed(*options, source="pans.csv", without=()):
     [
         (["classify", *OPTIONS], "no source: name the labelled files"),
         (
-            changed(without=["--output"]),
-            "nothing is asked for: name a file for the labels with --output",
-        ),
-        (
             ["classify", "pans.csv", "knives.csv", "-o", "x.csv"],
             "no --target: name the file to label",
         ),
@@ -54,7 +50,7 @@ def changed(*options, source="pans.csv", without=()):
         (changed(source="nothing.csv"), "nothing.csv: No such file or directory"),
         (
             changed("--target", "k*.csv"),
-            "--target k*.csv: there is no such file; name one file, or add --sample 100000",
+            "--target k*.csv: there is no such file; name one file, or add --fit-on 100000",
         ),
         (
             changed("--target", "pans.csv"),
@@ -100,8 +96,8 @@ def changed(*options, source="pans.csv", without=()):
             "--memory 9{60}: give a number of bytes or a size such as",
         ),
         (
-            changed("--sample", "9" * 5000),
-            "--sample 9{60}: give a number of target documents such as 100000",
+            changed("--fit-on", "9" * 5000),
+            "--fit-on 9{60}: give a number of target documents such as 100000",
         ),
         (changed("--ngrams", ""), "--ngrams : give two lengths such as 5-8"),
         (
@@ -116,7 +112,7 @@ def changed(*options, source="pans.csv", without=()):
             "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory",
         ),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
-        (changed("--engine", "dask"), "--engine dask .* goes with --sample"),
+        (changed("--engine", "dask"), "--engine dask .* goes with --fit-on"),
         (
             changed(source="gaps.csv"),
             "gaps.csv: the column 'label' is empty; a source needs labels",
@@ -204,7 +200,7 @@ def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch
     reached = []
 
     @contextmanager
-    def interrupting(plan=()):
+    def interrupting(plan=(), *, quiet):
         def report(name, done, total):
             reached.append(name)
             if name == stage:

@@ -31,8 +31,9 @@ def expected():
 
 def test_two_files_in_labels_out(gramshift, folder, expected):
     answer = gramshift(*RUN, "--output", "labels.csv", "--save", "m.gramshift")
-    assert (answer.code, answer.out) == (0, "")
+    assert answer.code == 0, answer.err
     assert answer.err.startswith("120 source and 120 target documents: about ")
+    assert answer.err.count("\n") == 1
     rows = read_csv(folder / "labels.csv")
     assert list(rows[0]) == [
         "id",
@@ -55,9 +56,9 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
         sure.max(axis=1).tolist(), abs=1e-6
     )
     assert gs.load("m.gramshift").predict(FILMS.texts).tolist() == expected.transduction_.tolist()
-    assert "Source and target look" in answer.err
-    assert "Did adapting help? " in answer.err
-    assert "labels in labels.csv, model in m.gramshift" in answer.err
+    assert "Source and target look" in answer.out
+    assert "Did adapting help? " in answer.out
+    assert "labels in labels.csv, model in m.gramshift" in answer.out
 
 
 def test_json(gramshift, folder):
@@ -217,8 +218,8 @@ def test_words_for_people_tell_the_scores(gramshift, folder):
         "-o",
         "l.csv",
     )
-    assert "of 120 documents with a known label; plain " in answer.err
-    assert "true \\ found" in answer.err
+    assert "of 120 documents with a known label; plain " in answer.out
+    assert "true \\ found" in answer.out
 
 
 def test_unsure_documents_are_left_without_a_label(gramshift, folder):
@@ -374,7 +375,20 @@ def test_the_page_has_other_columns_and_what_to_type_next(gramshift, folder):
     assert data["command"].endswith("--abstain-below 0.6 --force")
     answer = gramshift(*shlex.split(data["command"])[1:])
     assert answer.code == 0, answer.err
-    assert "1 correction" in answer.err
+    assert "1 correction" in answer.out
+
+
+def test_a_frame_of_python_has_the_columns_of_the_file(gramshift, folder):
+    run = ("classify", "pans.csv", "--target", "films.csv", "--output", "labels.csv")
+    assert gramshift(*run).code == 0
+    rows = read_csv(folder / "labels.csv")
+    source = KITCHEN.texts[:70], KITCHEN.labels[:70]
+    frame = gs.TransductiveClassifier().fit(*source, target=FILMS.texts).to_frame()
+    assert ["id", *frame] == list(rows[0])
+    for column in ("label", "unadapted_label", "text"):
+        assert [row[column] for row in rows] == frame[column].tolist()
+    confidence = [float(row["confidence"]) for row in rows]
+    assert confidence == pytest.approx(frame["confidence"].tolist(), abs=1e-6)
 
 
 def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
@@ -444,7 +458,7 @@ def test_the_report_holds_the_run(gramshift, folder):
         *RUN, "--output", "labels.csv", "--report", "report.html", "--abstain-below", "0.7"
     )
     assert answer.code == 0, answer.err
-    assert "report in report.html" in answer.err
+    assert "report in report.html" in answer.out
     page = (folder / "report.html").read_text()
     for words in (
         "films.csv, labelled from pans.csv, knives.csv",
@@ -655,7 +669,7 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     assert answer.code == 0, answer.err
     assert (
         "could not be compared with the plain ones: alpha=1e-05 is too small for these documents."
-        in answer.err
+        in answer.out
     )
     assert len(read_csv(folder / "labels.csv")) == 120
     assert (folder / "page.html").stat().st_size > 100_000

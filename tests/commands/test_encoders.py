@@ -89,7 +89,7 @@ def test_a_named_encoder_labels_as_in_python_and_goes_with_the_model(gramshift, 
         *CLASSIFY, "--encoder", name, "--output", "out.csv", "--save", "m", "--report", "r.html"
     )
     assert answer.code == 0, answer.err
-    assert f"--output new-labels.csv --encoder {name}" in answer.err
+    assert f"--output new-labels.csv --encoder {name}" in answer.out
     clf = gs.load("m", encoder=open_encoder(name))
     assert clf.transduction_.tolist() == [row["label"] for row in read_csv(packages / "out.csv")]
     assert clf.result_.model.ngrams.vectors.share > 0
@@ -129,7 +129,7 @@ def test_another_encoder_is_refused_with_the_right_one(gramshift, packages):
         (["model2vec:empty"], "model2vec cannot open this model: it is empty"),
         (["wordllama", "--method", "tkc"], "--encoder goes with best, not tkc"),
         (
-            ["wordllama", "--sample", "9", "--engine", "dask"],
+            ["wordllama", "--fit-on", "9", "--engine", "dask"],
             "--encoder goes with --engine threads",
         ),
     ],
@@ -156,7 +156,7 @@ def test_vectors_of_files_label_as_the_encoder_that_made_them(gramshift, package
     answer = gramshift(*sources, *options)
     assert answer.code == 0, answer.err
     assert (packages / "out.csv").read_text() == (packages / "encoded.csv").read_text()
-    assert "--vectors source.npy target.npy" in answer.err
+    assert "--vectors source.npy target.npy" in answer.out
 
 
 def test_files_of_other_vectors_are_refused(gramshift, packages):
@@ -193,7 +193,7 @@ def test_a_missing_package_is_named(gramshift, folder, monkeypatch):
 
 
 def test_a_sample_of_the_target_is_enough(gramshift, packages):
-    answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--sample", "60", "--output", "out.csv")
+    answer = gramshift(*CLASSIFY, "--encoder", "wordllama", "--fit-on", "60", "--output", "out.csv")
     assert answer.code == 0, answer.err
     assert len(read_csv(packages / "out.csv")) == 120
 

@@ -1,4 +1,4 @@
-"""``predict`` and ``classify --sample`` with Dask workers."""
+"""``predict`` and ``classify --fit-on`` with Dask workers."""
 
 import json
 import os
@@ -167,7 +167,7 @@ def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):
         "parts",
         "--ngrams",
         "3-4",
-        "--sample",
+        "--fit-on",
         "40",
         "--output",
     ]

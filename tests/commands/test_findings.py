@@ -74,7 +74,7 @@ def test_the_result_has_a_heading_and_a_doubtful_verdict_is_red():
     assert {
         line.style for line in lines if "not as they are" in line.words or "Warning" in line.words
     } == {"bold red"}
-    assert "Problems in the data: copy: 3 (add --report or --json to list them)" in words
+    assert "Problems in the data: 3 copies (add --report or --json to list them)" in words
     assert "They moved." not in words, "it is in the report"
 
 
@@ -142,7 +142,7 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
             ],
         ),
         ({"target": "-"}, []),
-        ({"sample": "50"}, []),
+        ({"fit_on": "50"}, []),
         ({"output": None, "report": "r.html"}, ["--corrections corrections.csv"]),
     ],
 )

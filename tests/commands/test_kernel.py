@@ -55,7 +55,7 @@ def test_standard_input_and_normalising(gramshift, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"ab\nabc\n"))))
     result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2")
     assert result.code == 0, result.err
-    assert result.out == ""
+    assert result.out == f"wrote {tmp_path / 'K.npy'}: float64, 2 x 2\n"
     assert np.load(tmp_path / "K.npy").tolist() == [[1, 1 / np.sqrt(2)], [1 / np.sqrt(2), 1]]
 
 
@@ -97,7 +97,7 @@ def test_ctrl_c_is_one_line_and_leaves_nothing(gramshift, tmp_path, source, monk
         raise KeyboardInterrupt
 
     @contextmanager
-    def interrupting(plan=()):
+    def interrupting(plan=(), *, quiet):
         yield interrupt
 
     monkeypatch.setattr("gramshift.commands.parser.progress_bar", interrupting)

@@ -105,7 +105,7 @@ def test_several_files_make_the_folder_that_is_named(gramshift, model, expected)
     answer = gramshift(
         "predict", "--model", model, "-i", "parts/a.csv", "-i", "parts/c.tsv", "-o", "labels"
     )
-    assert "Result: 40 documents labelled in 2 files" in answer.err
+    assert "Result: 40 documents labelled in 2 files" in answer.out
     assert sorted(contents("labels")) == ["a.csv", "c.tsv"]
 
 
@@ -159,7 +159,7 @@ def test_finished_files_stay_and_missing_ones_are_done(gramshift, model, expecte
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_what_was_made_of_something_else_is_refused_and_replaced_by_force(
     gramshift, model, expected, change, words
 ):

@@ -39,6 +39,22 @@ def test_help_has_an_example_for_every_command(gramshift, command):
     assert f"gramshift {command}" in answer.out.split("Example")[1]
 
 
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_a_short_name(gramshift, command):
+    assert gramshift(*command.split(), "-h") == gramshift(*command.split(), "--help")
+
+
+@pytest.mark.parametrize("command", ["classify", "compare", "reproduce"])
+def test_help_names_a_few_methods_and_where_the_others_are(gramshift, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "200")
+    words = gramshift(command, "--help").out
+    assert all(name in words for name in ("best", "tkc", "adapted", "plain", "tfidf", "Baselines"))
+    assert "tr-tradaboost" not in words
+    if command == "classify":
+        typed = ("classify", "a.csv", "--target", "b.csv", "--method", "svm")
+        assert "tr-tradaboost" in gramshift(*typed).err
+
+
 @pytest.mark.parametrize(
     ("typed", "advice"),
     [

@@ -59,7 +59,7 @@ def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, 
     assert [row["p_positive"] for row in rows] == pytest.approx(
         clf.predict_proba(books)[:, 1].tolist(), abs=1e-6
     )
-    assert answer.err.startswith("Result: 120 documents labelled")
+    assert (answer.out.splitlines()[0], answer.err) == ("Result: 120 documents labelled", "")
 
 
 def test_predictions_go_to_standard_output(gramshift, folder, model):
@@ -153,6 +153,10 @@ def test_a_model_file_is_described(gramshift, model):
         "\n  ngram_range   [3, 5]\n",
     ):
         assert words in answer.out
+    assert gramshift("info", "--model", model) == gramshift("info", model)
+    for typed in ((), (model, "-m", model)):
+        refused = gramshift("info", *typed)
+        assert (refused.code, "gramshift info model.gramshift" in refused.err) == (2, True)
     found = json.loads(gramshift("info", model, "--json").out)
     assert found["classes"] == ["negative", "positive"]
     assert (found["n_source"], found["n_target"], found["n_texts"]) == (120, 120, 240)

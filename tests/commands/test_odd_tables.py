@@ -67,7 +67,7 @@ def test_a_pipe_that_would_be_read_twice(gramshift, films):
         "source.jsonl",
         "--target",
         "pipe.jsonl",
-        "--sample",
+        "--fit-on",
         "10",
         "--output",
         "o.jsonl",

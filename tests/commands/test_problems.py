@@ -40,8 +40,8 @@ def test_a_column_has_what_is_wrong_with_a_document(gramshift, files, method):
     assert issues["t61"] == "copy of pans.csv 4"
     assert issues["t62"] == "copy of target.csv t7"
     assert len(issues) <= 5
-    assert "Problems in the data:" in answer.err
-    assert "copy: 2, empty text: 1" in answer.err
+    assert "Problems in the data: " in answer.out
+    assert "2 copies, 1 empty text" in answer.out
 
 
 def test_json_and_the_report_name_documents_as_the_user_does(gramshift, files):

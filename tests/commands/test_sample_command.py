@@ -39,9 +39,9 @@ def test_doubtful_documents_are_drawn_and_learnt_from(gramshift, folder):
     assert answer.code == 0, answer.err
     assert (
         "Result: 12 of 120 documents to label, doubtful ones that are unlike each other"
-        in answer.err
+        in answer.out
     )
-    assert "--corrections to-label.csv" in answer.err
+    assert "--corrections to-label.csv" in answer.out
     rows, labels = (
         read_csv(folder / "to-label.csv"),
         {row["id"]: row for row in read_csv(folder / "labels.csv")},
@@ -115,7 +115,7 @@ def test_a_sample_comes_back_with_how_it_was_drawn(gramshift, folder):
     write_csv(folder / "films.csv", ["id", "text", "drawn"], rows)
     answer = gramshift("sample", "films.csv", "--random", "30", "--output", "to-label.csv")
     assert answer.code == 0, answer.err
-    assert "--corrections to-label.csv" in answer.err
+    assert "--corrections to-label.csv" in answer.out
     known = fill(folder, "to-label.csv", n=20)
     ids, classes = list(TRUTH), ["negative", "positive"]
     found = read_corrections(str(folder / "to-label.csv"), ids=ids, classes=classes)
@@ -215,9 +215,7 @@ def test_the_next_command_reads_the_output_as_the_run_did(gramshift, folder):
         )
     answer = gramshift(*run, "--output", "labels.csv")
     assert answer.code == 0, answer.err
-    told = next(
-        line for line in answer.err.replace("\\\n", " ").splitlines() if "gramshift sample" in line
-    ).split()
+    told = next(line for line in answer.out.splitlines() if "gramshift sample" in line).split()
     assert told[told.index("--id") + 1] == "Nr"
     assert told[told.index("--text") + 1] == "Bemerkung"
     assert gramshift(*told[1:]).code == 0
@@ -257,14 +255,13 @@ def test_labels_that_are_not_scored_are_named(gramshift, folder):
     write_csv(folder / "truth.csv", ["id", "label"], lines)
     answer = gramshift(*RUN, "--output", "labels.csv", "--truth", "truth.csv")
     assert (
-        "is called 'Positive', so that it always counts as wrong; did you mean positive?"
-        in answer.err.replace("\n    ", " ")
+        "is called 'Positive', so it always counts as wrong; did you mean positive?" in answer.out
     )
     write_csv(folder / "right.csv", ["id", "label"], lines[4:])
     answer = gramshift(
         *RUN, "--output", "again.csv", "--truth", "right.csv", "--corrections", "right.csv"
     )
-    assert "16 documents with a true label given as corrections, and so not scored" in answer.err
+    assert "16 documents with a true label given as corrections, and so not scored" in answer.out
     answer = gramshift(*RUN, "--output", "more.csv", "--truth", "nowhere.csv")
     assert answer.code == 2
     assert (

@@ -288,3 +288,98 @@ def test_a_full_disk_behind_standard_output_is_reported(output):
         )
     assert result.returncode == 1
     assert result.stderr == "gramshift: No space left on device\n"
+
+
+CLASSIFY = ("classify", "s.csv", "--target", "t.csv", "--method", "tfidf")
+
+
+@pytest.fixture
+def tables(output):
+    """The folder of the model, with a source, and labels and the kernel of an earlier test gone."""
+    rows = [f"a great pan {n},good\na bad pan {n},bad\n" for n in range(10)]
+    (output.parent / "s.csv").write_text("text,label\n" + "".join(rows))
+    return output.parent
+
+
+@pytest.mark.parametrize(
+    ("options", "heading"),
+    [
+        ((), "text,label,confidence"),
+        (("--output", "-"), "text,label,confidence"),
+        (("--json",), "{"),
+        (("--output", "o.csv", "--json"), "{"),
+        (("--output", "o.csv"), ""),
+        (("--dry-run",), "20 source and 2 target documents"),
+    ],
+)
+def test_classify_prints_labels_or_json_or_a_summary(gramshift, tables, options, heading):
+    answer = gramshift(*CLASSIFY, *options)
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines()[0].startswith(heading)
+    has_labels = heading.startswith("text")
+    assert ("Result: 2 documents labelled" in answer.err) == has_labels
+    assert ("Result: 2 documents labelled" in answer.out) == (options == ("--output", "o.csv"))
+    if heading == "{":
+        assert json.loads(answer.out)["labels"] == {"bad": 1, "good": 1}
+    if has_labels:
+        assert answer.out.count("\n") == 3
+
+
+@pytest.mark.parametrize("more", [("--report", "r.html"), ("--save", "new.gramshift")])
+def test_a_report_or_a_model_is_enough(gramshift, tables, more):
+    answer = gramshift("classify", "s.csv", "--target", "t.csv", *more, "--force")
+    assert answer.code == 0, answer.err
+    assert (tables / more[1]).exists()
+    assert "Result: 2 documents labelled" in answer.out
+    assert "text,label" not in answer.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        ((*PREDICT, "--output", "o.csv"), "Result: 2 documents labelled"),
+        (
+            ("sample", "t.csv", "--random", "1", "-o", "d.csv", "--force"),
+            "Result: 1 of 2 documents",
+        ),
+        (
+            ("kernel", "t.csv", "-o", "k.npy", "--ngrams", "2", "--force"),
+            "wrote k.npy: int64, 3 x 3",
+        ),
+        (
+            (
+                "compare",
+                "s.csv",
+                "--target",
+                "s2.csv",
+                "--methods",
+                "tfidf",
+                "--force",
+                "--no-plot",
+            ),
+            "1 results; comparison has comparison.md",
+        ),
+        ((*CLASSIFY, "--output", "o.csv", "--force"), "Result: 2 documents labelled"),
+    ],
+)
+def test_a_summary_is_on_stdout_unless_it_is_not_wanted(gramshift, tables, typed, printed):
+    (tables / "s2.csv").write_text((tables / "s.csv").read_text().replace("pan", "knife"))
+    answer = gramshift(*typed)
+    assert answer.code == 0, answer.err
+    assert printed in answer.out
+    assert printed not in answer.err
+    quiet = gramshift(*typed, "--force" if typed[0] == "predict" else "-q", "-q")
+    assert (quiet.code, quiet.err) == (0, "")
+    assert printed not in quiet.out
+    assert quiet.out == "" or typed[0] == "compare"
+
+
+def test_a_quiet_run_still_warns(gramshift, tables):
+    rows = "".join(f"a great film {n},\n" for n in range(60))
+    (tables / "films.csv").write_text("text,label\n" + rows)
+    run = ("classify", "s.csv", "--target", "films.csv", "--method", "plain", "-o", "o.csv", "-q")
+    answer = gramshift(*run)
+    assert (answer.code, answer.out) == (0, "")
+    assert "films.csv already has a 'label' column" in answer.err
+    assert "warning: no target document was labelled 'bad'" in answer.err
+    assert "documents labelled" not in answer.err

@@ -153,7 +153,7 @@ class Work:
 
     def save(self, name):
         path = self.folder / f"{next(self.count)}.gramshift"
-        self.shared[name].save(path)
+        self.shared[name].save(path, overwrite=True)
         return load(path).predict_proba(self.new).tobytes()
 
     def gram(self, name):

@@ -56,7 +56,7 @@ def test_corrected_documents_keep_their_places(plain, corrected, wrong):
     frame = corrected.to_frame()
     assert frame["text"].tolist() == FILMS.texts
     assert frame["label"].tolist() == corrected.transduction_.tolist()
-    assert frame["doubt"].to_numpy()[is_corrected].tolist() == [0.0] * 10
+    assert frame["confidence"].to_numpy()[is_corrected].tolist() == [1.0] * 10
     assert frame["unadapted_label"].to_numpy()[is_corrected].tolist() == list(wrong.values())
     assert np.array_equal(corrected.uncorrected_transduction_, plain.transduction_)
     assert plain.uncorrected_transduction_ is None

@@ -246,7 +246,7 @@ def is_refused(path, *, again=False):
     assert works(clf)
     json.dumps(describe_model(str(path)), default=str, allow_nan=False)
     if again:
-        clf.save(path)
+        clf.save(path, overwrite=True)
         assert works(load(path))
     return False
 

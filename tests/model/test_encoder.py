@@ -260,7 +260,7 @@ def test_all_kinds_of_input_go_with_an_encoder(tmp_path):
         assert set(clf.predict(NEW)) <= set(clf.classes_)
         assert len(clf.issues_.to_frame()) >= 0
         assert len(clf.sample(5)) == 5
-        clf.report(tmp_path / "report.html")
+        clf.report(tmp_path / "report.html", overwrite=True)
         assert (
             "the vectors of whole texts, 9% of the kernel" in (tmp_path / "report.html").read_text()
         )
@@ -304,7 +304,7 @@ def test_files_need_the_encoder_and_predict_the_same(clf, tmp_path, texts):
     loaded = gs.load(path, encoder=encode)
     assert (loaded.decision_function(NEW) == clf.decision_function(NEW)).all()
     assert loaded.explain(NEW[0]).vectors == clf.explain(NEW[0]).vectors
-    loaded.save(path, texts=texts)
+    loaded.save(path, texts=texts, overwrite=True)
     assert (gs.load(path, encoder=encode).predict_proba(NEW) == clf.predict_proba(NEW)).all()
     assert describe_model(str(path))["encoder"]["name"] == "encode"
     assert describe_model(str(path))["encoder"]["width"] == len(LETTERS)

@@ -171,7 +171,7 @@ def test_html_is_escaped_and_keeps_every_character():
     assert 'dir="auto"' in clf.explain(HOSTILE).html()
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_marked_text_is_escaped_too():
     """The tag is what decides here, so it stands within a mark."""
     texts = ["<script>alert(1)</script> good", "<b>bad</b> & worse"] * 2
@@ -185,7 +185,7 @@ def test_marked_text_is_escaped_too():
     assert "&lt;script&gt;alert</mark>" in page
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_labels_are_escaped_too():
     clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(
         ["good pan", "bad pan"], ["<b>", '"&']
@@ -316,7 +316,7 @@ CLASSIFIER = fit(
 
 
 def test_what_cannot_be_explained_is_an_error():
-    with pytest.raises(TypeError, match="one document as a str, not a list"):
+    with pytest.raises(TypeError, match="one document, a str, and not one of type list"):
         CLASSIFIER.explain([NEW])
     given_ = gs.TransductiveClassifier("precomputed", preset="paper").fit(
         np.eye(4), ["a", "b", None, None]

@@ -102,11 +102,11 @@ def test_what_cannot_be_saved_is_an_error_and_leaves_the_old_file(tmp_path):
     path = tmp_path / "m"
     path.write_text("old")
     with pytest.raises(TypeError, match="is a function and cannot be saved"):
-        fit(kernel=gs.StringKernel(ngram_range=(3, 5)).gram).save(path)
+        fit(kernel=gs.StringKernel(ngram_range=(3, 5)).gram).save(path, overwrite=True)
     with pytest.raises(
         ValueError, match=r"a model file holds no objects such as classifier=SVC\(...\); save"
     ):
-        fit(classifier=SVC(kernel="precomputed")).save(path)
+        fit(classifier=SVC(kernel="precomputed")).save(path, overwrite=True)
     with pytest.raises(FileNotFoundError):
         fit().save(tmp_path / "no" / "folder")
     assert path.read_text() == "old"

@@ -5,7 +5,10 @@ it warns of or refuses.
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
@@ -215,3 +218,37 @@ def test_a_target_that_a_search_has_cut_is_refused():
         search.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     search.fit(KITCHEN.texts, KITCHEN.labels, target=gs.Target(FILMS.texts))
     assert len(search.best_estimator_.transduction_) == len(FILMS.texts)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda texts: pd.DataFrame({"text": texts}),
+        lambda texts: pl.DataFrame({"text": texts}),
+        lambda texts: np.array(texts)[:, None],
+    ],
+    ids=["pandas", "polars", "numpy"],
+)
+def test_a_table_of_one_column_is_a_column_of_texts(make):
+    source, target, more = KITCHEN.texts[:40], FILMS.texts[:30], FILMS.texts[30:40]
+    y = KITCHEN.labels[:40]
+
+    def kernel(a, b):
+        return np.array([[1.0 if one == other else 0.1 for other in b] for one in a])
+
+    for clf in (
+        gs.TransductiveClassifier(ngram_range=(3, 4)),
+        gs.TransductiveClassifier(kernel, preset="paper", n_added=5),
+        gs.baselines.TfidfLogistic(),
+    ):
+        is_best = getattr(clf, "preset", None) == "best"
+        expected = clone(clf).fit(
+            source, y, target=target, **({"unlabelled": more} if is_best else {})
+        )
+        found = clone(clf).fit(
+            make(source), y, target=make(target), **({"unlabelled": make(more)} if is_best else {})
+        )
+        assert np.array_equal(found.transduction_score_, expected.transduction_score_)
+        assert np.array_equal(found.predict(make(more)), expected.predict(more))
+    grams = [gs.StringKernel(ngram_range=(3, 4)).gram(one) for one in (make(target), target)]
+    assert np.array_equal(*grams)

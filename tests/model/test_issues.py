@@ -118,7 +118,7 @@ def test_they_are_looked_for_once_and_cannot_be_changed(clf):
         issues.label_quality[0] = 1
     with pytest.raises(TypeError):
         issues[0] = None
-    assert repr(issues).startswith("<Issues: doubtful label: ")
+    assert repr(issues).startswith("<Issues: 53 source labels look doubtful, 1 source document ")
 
 
 def test_threads_that_ask_at_once_get_the_same():

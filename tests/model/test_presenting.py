@@ -1,5 +1,6 @@
 """What a fitted classifier says of itself in Python: as the command does, and when it is asked."""
 
+import logging
 import pickle
 import sys
 import warnings
@@ -156,18 +157,19 @@ def test_a_frame_has_a_row_for_each_target_document(best):
     assert list(frame) == [
         "text",
         "label",
+        "confidence",
         "p_negative",
         "p_positive",
         "unadapted_label",
-        "round",
-        "doubt",
+        "issue",
     ]
     assert frame["text"].tolist() == FILMS.texts
     assert frame["label"].tolist() == best.transduction_.tolist()
     assert np.array_equal(frame[["p_negative", "p_positive"]], best.transduction_proba_)
     assert frame["unadapted_label"].tolist() == best.unadapted_transduction_.tolist()
-    assert frame["round"].tolist() == np.maximum(best.labeled_iter_[120:], 0).tolist()
-    assert frame["doubt"].to_numpy() == pytest.approx(1 - best.transduction_proba_.max(axis=1))
+    assert np.array_equal(frame["confidence"], best.transduction_proba_.max(axis=1))
+    found = {one.number: one.about for one in best.issues_ if one.role == "target"}
+    assert frame["issue"].dropna().to_dict() == found
     assert frame.index.equals(pd.RangeIndex(120))
 
 
@@ -194,8 +196,9 @@ def test_targets_among_the_source_are_in_the_frame():
 def test_texts_that_are_not_kept_can_be_given(best, tmp_path):
     best.save(tmp_path / "m.gramshift")
     loaded = gs.load(tmp_path / "m.gramshift")
-    pd.testing.assert_frame_equal(loaded.to_frame(), best.to_frame().drop(columns="text"))
-    pd.testing.assert_frame_equal(loaded.to_frame(texts=FILMS.texts), best.to_frame())
+    known = best.to_frame().drop(columns="issue")
+    pd.testing.assert_frame_equal(loaded.to_frame(), known.drop(columns="text"))
+    pd.testing.assert_frame_equal(loaded.to_frame(texts=FILMS.texts), known)
     with pytest.raises(
         ValueError,
         match="texts has 120 documents, which are not the 120 target documents of the fit",
@@ -222,10 +225,22 @@ def test_how_much_is_shown_is_no_part_of_a_fit(tmp_path, best):
         fit(verbose="yes")
 
 
-def test_nothing_is_shown_where_nobody_looks(capfd):
-    fit(verbose=True)
-    assert capfd.readouterr() == ("", "")
+def test_rounds_are_logged_and_shown_where_no_line_can_be_drawn(capfd, caplog):
     assert not in_notebook()
+    with caplog.at_level(logging.INFO, logger="gramshift"):
+        clf = fit(verbose=True)
+    rounds = [
+        f"round {number} of 5: {sum(one['added'].values())} documents joined, "
+        f"{one['changed']} label{'s' * (one['changed'] != 1)} changed, "
+        for number, one in enumerate(clf.history_, start=1)
+    ]
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    for lines in (caplog.messages, shown.err.splitlines()):
+        assert len(lines) == 5
+        assert all(line.startswith(one) for line, one in zip(lines, rounds, strict=True))
+    fit()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_callback_is_called_instead_of_showing_bars():
@@ -286,3 +301,31 @@ def test_a_notebook_shows_one_line_which_is_gone_at_the_end():
     outputs = notebook.cells[0].outputs
     assert [one.text for one in outputs if one.output_type == "stream"] == ["shown\n"]
     assert not any("training" in str(one) for one in outputs)
+
+
+def test_a_file_is_replaced_only_if_that_is_wanted(best, tmp_path):
+    kernel = gs.StringKernel(ngram_range=(2, 3))
+    found = gs.compare(
+        KITCHEN.texts,
+        KITCHEN.labels,
+        target=FILMS.texts,
+        target_labels=FILMS.labels,
+        methods="tfidf",
+    )
+    writers = {
+        "m.gramshift": best.save,
+        "r.html": best.report,
+        "k.npy": lambda path, **more: kernel.gram(["abc", "abd"], out=path, **more),
+        "c/comparison.json": lambda path, **more: found.save(path.parent, **more),
+    }
+    for name, write in writers.items():
+        path = tmp_path / name
+        write(path)
+        path.write_text("mine")
+        with pytest.raises(gs.GramshiftError, match=f"{name} exists; .* overwrite=True"):
+            write(path)
+        assert path.read_text() == "mine"
+        write(path, overwrite=True)
+        assert path.stat().st_size > 100
+        with pytest.raises(ValueError, match="overwrite='no': give True or False"):
+            write(path, overwrite="no")

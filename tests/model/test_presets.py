@@ -329,7 +329,7 @@ def test_gaps_in_y_are_the_target(fitted):
     np.testing.assert_allclose(clf.transduction_score_, fitted.transduction_score_, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_without_a_target_there_is_one_round():
     clf = gs.TransductiveClassifier(preset="best").fit(X, Y)
     assert len(clf.history_) == 1

@@ -1,5 +1,6 @@
 """The classifier among scikit-learn's tools."""
 
+import warnings
 from unittest import SkipTest
 
 import numpy as np
@@ -20,7 +21,7 @@ from small_demo import load_demo
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:fit was given no target"
+    "ignore:fit got no target"
 )  # scikit-learn's tools have none
 
 
@@ -131,6 +132,18 @@ def test_cross_validation_and_pipelines():
     assert (
         pipeline.predict(TARGET[:20]) == make().fit(X, Y, target=TARGET).transduction_[:20]
     ).all()
+
+
+def test_a_warning_comes_once_in_a_search_and_not_once_per_fold():
+    several = list(X), list(X)  # no earlier search has seen them
+    for texts in several:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            cross_val_score(make(), texts, Y, cv=3)
+            cross_val_score(make(), texts, Y, cv=3)
+        assert len([one for one in found if "got no target" in str(one.message)]) == 1
+    with pytest.warns(gs.FitWarning, match="got no target"):
+        make().fit(X, Y)
 
 
 def test_metadata_routing():

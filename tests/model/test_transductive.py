@@ -16,7 +16,7 @@ from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
-NO_TARGET = pytest.mark.filterwarnings("ignore:fit was given no target")
+NO_TARGET = pytest.mark.filterwarnings("ignore:fit got no target")
 
 
 def make(**options):
@@ -101,6 +101,15 @@ def test_probabilities_agree_with_labels(classifier, adapt):
     assert (clf.classes_[probabilities.argmax(axis=1)] == clf.predict(TARGET)).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert (clf.transduction_proba_ == probabilities).all()
+
+
+def test_log_probabilities_are_those_of_scikit_learn(fitted, monkeypatch):
+    assert np.array_equal(fitted.predict_log_proba(TARGET), np.log(fitted.predict_proba(TARGET)))
+    baseline = gs.baselines.TfidfLogistic().fit(X, Y, target=TARGET)
+    for clf in (fitted, baseline):
+        certain = np.array([[0.0, 1.0]])
+        monkeypatch.setattr(type(clf), "predict_proba", lambda self, X, certain=certain: certain)
+        assert clf.predict_log_proba(["sure"]).tolist() == [[-np.inf, 0]]
 
 
 @pytest.mark.parametrize(

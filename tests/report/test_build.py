@@ -109,7 +109,7 @@ def test_neighbours_are_the_nearest_source_documents(contents):
     assert contents.documents[30].neighbours == []
 
 
-@pytest.mark.filterwarnings("ignore:fit was given no target")
+@pytest.mark.filterwarnings("ignore:fit got no target")
 def test_equally_similar_neighbours_keep_their_order():
     others = ["xy", "abc", "xabc", "abc", "abc", "abc"]
     classifier = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 2), n_rounds=1)
@@ -349,7 +349,7 @@ def test_ids_and_columns_of_the_user_are_on_the_page(best_of_all, tmp_path):
     assert data["documents"][7]["more"] == [["title", "Film 7"], ["year", "1907"]]
     assert {source[0][0] for source in data["sources"]} == {"k"}
     assert "Films</h1>" in path.read_text()
-    best_of_all.report(path, columns=pl.DataFrame({"note": [HOSTILE] * 120}))  # replaces the file
+    best_of_all.report(path, columns=pl.DataFrame({"note": [HOSTILE] * 120}), overwrite=True)
     data = read_payload(path)
     assert data["documents"][0]["id"] == "1"
     assert data["documents"][0]["more"] == [["note", HOSTILE]]
@@ -381,7 +381,7 @@ def test_documents_without_a_label_in_y_are_reported_as_target(tmp_path):
         ({"ids": ["a"] * 33}, "two target documents have the id 'a'"),
         ({"source_ids": [1, 2, 3]}, "3 ids for 40 source documents"),
         ({"columns": {"year": [1, 2]}}, r"columns\['year'\] has 2 values for 33 .* one for each"),
-        ({"columns": [1]}, "columns is a list; give a dict of lists, or a data frame"),
+        ({"columns": [1]}, "columns is of type list; give a dict of lists, or a data frame"),
         ({"truth": [1]}, "truth has 1 labels for 33"),
     ],
 )

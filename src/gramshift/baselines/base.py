@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from gramshift.baselines.word_features import score
 from gramshift.errors import InputError
-from gramshift.learn.calibrate import fit_steepness, softmax
+from gramshift.learn.calibrate import fit_steepness, log_of, softmax
 from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.model.inputs import gather
 from gramshift.model.labels import encode_labels, is_missing
@@ -102,6 +102,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, calibrated on held-out source documents."""
         return softmax(self._score(X), self._calibrate())
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of each class probability; that of 0 is minus infinity."""
+        return log_of(self.predict_proba(X))
 
     @property
     def transduction_proba_(self) -> Floats:

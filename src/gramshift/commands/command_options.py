@@ -1,11 +1,12 @@
 """Declaring the options of commands, and those that several commands share."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from gramshift.errors import InputError
-from gramshift.methods import METHODS, STAGES
+from gramshift.methods import STAGES
 
 ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
 MODEL_HELP = "Model file that gramshift classify --save has written."
@@ -28,6 +29,12 @@ SCHEDULER_HELP = (
 )
 LOCAL_WORKERS = "workers on this machine"
 JOBS_HELP = "Number of threads"
+QUIET_HELP = "Show no progress and no summary, only warnings and errors."
+METHODS_HELP = (
+    "best, tkc (the published method), adapted and plain (its first round, with and without "
+    "adapting), or tfidf (three lines of scikit-learn); the page Baselines of the documentation "
+    "lists the others"
+)
 FORCE_HELP = "Replace output files that exist."
 
 
@@ -58,6 +65,9 @@ def _complete(values: tuple[str, ...]) -> Any:
     return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
+flag = partial(option, metavar="")
+
+
 def file_option(help: str, *names: str, **more: Any) -> Any:
     """Declare an option whose value is the name of a file."""
     return option(help, *names, metavar="FILE", **more)
@@ -65,44 +75,47 @@ def file_option(help: str, *names: str, **more: Any) -> Any:
 
 def json_option(what: str, panel: str | None = None) -> Any:
     """Declare --json, which prints ``what`` as JSON."""
-    return option(f"Print {what} as JSON.", "--json", panel=panel)
+    return flag(f"Print {what} as JSON.", "--json", panel=panel)
 
 
 def check_json(as_json: bool, output: str | None, what: str) -> None:
     """Raise an error if --json and ``what`` would both go to standard output."""
     if as_json and output == "-":
         raise InputError(
-            f"--json and {what} would both go to standard output; give --output a file"
+            f"--json and {what} would both go to standard output; give --output the name of a file"
         )
 
 
 Encoder = Annotated[
-    str | None, option(f"Encoder of the model, if it was fitted with one: {ENCODERS}.")
+    str | None,
+    option(f"Encoder of the model, if it was fitted with one: {ENCODERS}.", metavar="NAME"),
 ]
 Model = Annotated[str, file_option(MODEL_HELP, "--model", "-m")]
-Text = Annotated[str | None, option(TEXT_HELP, "--text")]
-Id = Annotated[str | None, option(ID_HELP)]
-Format = Annotated[str | None, option(FORMAT_HELP)]
-Encoding = Annotated[str, option("Character encoding of the input.")]
-Force = Annotated[bool, option(FORCE_HELP, "--force")]
-Jobs = Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.")]
+Text = Annotated[str | None, option(TEXT_HELP, "--text", metavar="COLUMN")]
+Id = Annotated[str | None, option(ID_HELP, metavar="COLUMN")]
+Format = Annotated[str | None, option(FORMAT_HELP, metavar="NAME")]
+Encoding = Annotated[str, option("Character encoding of the input.", metavar="NAME")]
+Force = Annotated[bool, flag(FORCE_HELP, "--force")]
+Quiet = Annotated[bool, flag(QUIET_HELP, "--quiet", "-q")]
+Jobs = Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.", metavar="NUMBER")]
 Methods = Annotated[
     str,
     option(
-        f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from "
-        f"{', '.join(METHODS)}."
+        f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names such as "
+        f"{METHODS_HELP}.",
+        metavar="NAMES",
     ),
 ]
 SourceOnly = Annotated[
     bool,
-    option(
+    flag(
         "Run each method's own classifier without adaptation, trained on the source alone.",
         "--source-only",
     ),
 ]
 Continue = Annotated[
     bool,
-    option(
+    flag(
         "Continue an interrupted run with the finished results in the output folder.", "--continue"
     ),
 ]

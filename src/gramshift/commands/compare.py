@@ -8,6 +8,7 @@ from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import plan_comparison
 from gramshift.evaluate.comparison_files import (
+    RESULTS,
     notes_of,
     plot_lines,
     table_of,
@@ -25,7 +26,6 @@ from gramshift.tables.table import TableError
 from gramshift.terminal import Say, visible
 
 FINISHED_PARTS = "compared"  # a folder in that of the results
-RESULTS = "comparison.json"
 
 
 def compare_files(
@@ -51,6 +51,7 @@ def compare_files(
     jobs: int,
     progress: Progress | None,
     say: Say,
+    quiet: bool,
 ) -> tuple[Comparison, dict[str, Any]]:
     """Compare methods on files and write the results into a folder; "files" are those in it."""
     _check_files(source, target, data, domain, truth)
@@ -84,7 +85,8 @@ def compare_files(
         n_documents += len(documents)
     pairs = "every pair of domains" if data is not None else "one target"
     halves = f", {repeat} random halves each" if repeat else ""
-    say(f"{n_documents} documents, {pairs}{halves}: {', '.join(names)}")
+    if not quiet:
+        say(f"{n_documents} documents, {pairs}{halves}: {', '.join(names)}")
     plan = plan_comparison(
         texts,
         labels,

@@ -12,8 +12,7 @@ from gramshift.memory import parse_bytes, size_in_words
 from gramshift.parallel import Progress
 from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
-from gramshift.terminal import Say
-from gramshift.terminal import say as to_stderr
+from gramshift.terminal import say
 
 
 def write_kernel(
@@ -28,7 +27,7 @@ def write_kernel(
     jobs: int = -1,
     force: bool = False,
     progress: Progress | None = None,
-    say: Say = to_stderr,
+    quiet: bool = False,
     **parameters: Any,
 ) -> dict[str, Any]:
     """Write the kernel matrix of the lines of a file; all errors come before any work.
@@ -58,9 +57,11 @@ def write_kernel(
     documents = read_lines(input, encoding=encoding)
     n = len(documents)
     n_characters = sum(map(len, documents))
-    say(f"{n} documents, {n_characters} characters; {output} will take {size_in_words(8 * n * n)}")
+    if not quiet:
+        size = size_in_words(8 * n * n)
+        say(f"{n} documents, {n_characters} characters; {output} will take {size}")
     begun = time.perf_counter()
-    gram = kernel.gram(documents, out=output, progress=progress)
+    gram = kernel.gram(documents, out=output, overwrite=True, progress=progress)
     return {
         "output": str(output),
         "documents": n,

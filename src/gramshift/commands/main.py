@@ -55,9 +55,10 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
 """The commands, and what they leave behind when they are interrupted."""
 app = typer.Typer(
     name="gramshift",
-    help="Label texts of a new domain from labelled texts of another, using shared words and "
+    help="Learn from labelled texts of one kind, and label texts of another, by words and "
     "character n-grams.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )

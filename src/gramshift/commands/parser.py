@@ -11,13 +11,12 @@ from typing import Annotated
 import typer
 
 from gramshift.commands import command_options as shared
-from gramshift.commands.command_options import check_json, file_option, json_option, option
+from gramshift.commands.command_options import check_json, file_option, flag, json_option, option
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.progress import progress_bar
-from gramshift.terminal import print_json, say, show, show_lines, tell
+from gramshift.terminal import Line, print_json, say, show, show_lines, summarize
 
-METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
 DATA_SETS = ("sentiment",)
 AMAZON5 = "amazon5"
 AMAZON5_METHODS = "tkc,best"
@@ -28,6 +27,7 @@ in_files = partial(file_option, panel="Files")
 in_columns = partial(option, panel="Columns")
 in_method = partial(option, panel="Method")
 in_run = partial(option, panel=RUN)
+run_flag = partial(flag, panel=RUN)
 
 
 def classify_command(
@@ -47,6 +47,7 @@ def classify_command(
             "Output file: the target's columns with labels and probabilities; - for stdout.",
             "--output",
             "-o",
+            default="stdout, if nothing else is asked for",
         ),
     ] = None,
     report: Annotated[
@@ -58,26 +59,40 @@ def classify_command(
     corrections: Annotated[
         str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    text: Annotated[str | None, in_columns(shared.TEXT_HELP)] = None,
-    label: Annotated[str | None, in_columns("Column of the source's labels.")] = None,
-    id: Annotated[str | None, in_columns(shared.ID_HELP)] = None,
+    text: Annotated[str | None, in_columns(shared.TEXT_HELP, metavar="COLUMN")] = None,
+    label: Annotated[
+        str | None, in_columns("Column of the source's labels.", metavar="COLUMN")
+    ] = None,
+    id: Annotated[str | None, in_columns(shared.ID_HELP, metavar="COLUMN")] = None,
     truth: Annotated[
         str | None,
         in_columns(
-            "True labels of the target, a column or a file: for scoring, never for training."
+            "True labels of the target, a column or a file: for scoring, never for training.",
+            metavar="COLUMN",
         ),
     ] = None,
-    format: Annotated[str | None, in_columns(shared.FORMAT_HELP, values=FORMATS)] = None,
+    format: Annotated[
+        str | None, in_columns(shared.FORMAT_HELP, values=FORMATS, metavar="NAME")
+    ] = None,
     encoding: Annotated[
-        str | None, in_columns("Character encoding of the inputs.", default="utf-8")
+        str | None,
+        in_columns("Character encoding of the inputs.", default="utf-8", metavar="NAME"),
     ] = None,
     method: Annotated[
-        str | None, in_method(METHOD_HELP, default="best", values=tuple(METHODS))
+        str | None,
+        in_method(
+            f"Method: {shared.METHODS_HELP}.",
+            default="best",
+            values=tuple(METHODS),
+            metavar="NAME",
+        ),
     ] = None,
     preset: Annotated[
         str | None,
         in_method(
-            "best (the default method), or paper (the published method, tkc).", values=PRESETS
+            "best (the default method), or paper (the published method, tkc).",
+            values=PRESETS,
+            metavar="NAME",
         ),
     ] = None,
     kernel: Annotated[
@@ -86,11 +101,16 @@ def classify_command(
             f"{shared.KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
             default="presence",
             values=KERNELS,
+            metavar="NAME",
         ),
     ] = None,
     ngrams: Annotated[
         str | None,
-        in_method(f"{shared.NGRAMS_HELP}.", default="3-8 for best, 5-8 for the paper's methods"),
+        in_method(
+            f"{shared.NGRAMS_HELP}.",
+            default="3-8 for best, 5-8 for the paper's methods",
+            metavar="RANGE",
+        ),
     ] = None,
     added: Annotated[
         str | None,
@@ -107,6 +127,7 @@ def classify_command(
             "Class proportions of the target, if you know them: positive=60%,negative=40%, or "
             "source.",
             default="estimated",
+            metavar="SHARES",
         ),
     ] = None,
     encoder: Annotated[
@@ -121,34 +142,41 @@ def classify_command(
         in_method(
             "Vectors in place of --encoder: two .npy files, with a row for each row of the source "
             "files and of the target.",
-            metavar="SOURCE.npy TARGET.npy",
+            metavar="FILE FILE",
         ),
     ] = None,
     unlabelled: Annotated[
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP)] = None,
-    sample: Annotated[
+    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
+    fit_on: Annotated[
         str | None,
         in_run(
-            "Learn from a random sample of this many target documents and label all of them.",
-            metavar="NUMBER",
+            "Learn from N documents of the target drawn at random, then label all of them file by "
+            "file.",
+            metavar="N",
         ),
     ] = None,
     engine: Annotated[
-        str | None, in_run(shared.ENGINE_HELP, default="threads", values=ENGINES)
+        str | None,
+        in_run(shared.ENGINE_HELP, default="threads", values=ENGINES, metavar="NAME"),
     ] = None,
     scheduler: Annotated[
         str | None, in_run(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     dry_run: Annotated[
         bool | None,
-        in_run("Check the inputs, print memory and time needed, and stop.", "--dry-run"),
+        run_flag("Check the inputs, print memory and time needed, and stop.", "--dry-run"),
     ] = None,
-    force: Annotated[bool | None, in_run(shared.FORCE_HELP, "--force")] = None,
-    memory: Annotated[str | None, in_run(shared.MEMORY_HELP, default="all free memory")] = None,
-    jobs: Annotated[int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores")] = None,
+    force: Annotated[bool | None, run_flag(shared.FORCE_HELP, "--force")] = None,
+    memory: Annotated[
+        str | None, in_run(shared.MEMORY_HELP, default="all free memory", metavar="SIZE")
+    ] = None,
+    jobs: Annotated[
+        int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores", metavar="NUMBER")
+    ] = None,
+    quiet: Annotated[bool, run_flag(shared.QUIET_HELP, "--quiet", "-q")] = False,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
@@ -156,20 +184,27 @@ def classify_command(
     Example: `gramshift classify books.csv dvd.csv --target kitchen.csv --output labels.csv
     --report report.html`
     """
-    given = {name: value for name, value in locals().items() if name != "as_json"}
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "quiet")}
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.run import classify
     from gramshift.commands.classify.wording import in_words
     from gramshift.commands.label.many_files import describe_bad
 
+    if not (as_json or dry_run) and output is None and report is None and save is None:
+        given["output"] = "-"
     options = gather_options(given)
     check_json(as_json, options.output, "the labels")
-    with progress_bar(options.steps) as progress:
-        result = classify(options, progress=progress, say=say)
+    with progress_bar(options.steps, quiet=quiet) as progress:
+        result = classify(options, progress=progress, say=say, quiet=quiet)
     if as_json:
         print_json(result)
-    elif not options.dry_run:
-        tell(in_words(result, options))
+    elif dry_run:
+        show(result["sentence"])
+    elif quiet:
+        for words in result["warnings"]:
+            say(f"warning: {words}")
+    else:
+        summarize(in_words(result, options), options.output)
     if fault := describe_bad(result):
         raise InputError(fault)
 
@@ -196,23 +231,30 @@ def predict_command(
     text: shared.Text = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
-    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP)] = None,
+    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
     encoder: shared.Encoder = None,
-    engine: Annotated[str, option(shared.ENGINE_HELP)] = "threads",
+    engine: Annotated[str, option(shared.ENGINE_HELP, metavar="NAME")] = "threads",
     scheduler: Annotated[
         str | None, option(shared.SCHEDULER_HELP, metavar="ADDRESS", default=shared.LOCAL_WORKERS)
     ] = None,
     jobs: Annotated[
-        int, option(f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
+        int,
+        option(
+            f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.",
+            metavar="NUMBER",
+        ),
     ] = -1,
     force: shared.Force = False,
+    quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Label new files with a saved model; memory does not grow with their size or number.
 
     Example: `gramshift predict --model model.gramshift --input 'parts/*.jsonl' --output labels/`
     """
-    given = {name: value for name, value in locals().items() if name not in ("as_json", "more")}
+    given = {
+        name: value for name, value in locals().items() if name not in ("as_json", "more", "quiet")
+    }
     from gramshift.commands.label.many_files import describe_bad
     from gramshift.commands.predict import in_words, predict
 
@@ -220,12 +262,12 @@ def predict_command(
     if not inputs:
         raise InputError("no --input: name the files to label, for example --input new.csv")
     check_json(as_json, output, "the labels")
-    with progress_bar(["labelling"]) as progress:
+    with progress_bar(["labelling"], quiet=quiet) as progress:
         result = predict(**given | {"input": inputs}, progress=progress, say=say)
     if as_json:
         print_json(result)
-    else:
-        tell(in_words(result))
+    elif not quiet:
+        summarize(in_words(result), output)
     if fault := describe_bad(result):
         raise InputError(fault)
 
@@ -274,6 +316,7 @@ def explain_command(
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
     force: shared.Force = False,
+    quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("the explanations")] = False,
 ) -> None:
     """Show the words of a text that count for its label and against it.
@@ -282,16 +325,17 @@ def explain_command(
 
     Example: `gramshift explain --model model.gramshift "a great film, sadly too long"`
     """
-    given = {name: value for name, value in locals().items() if name != "as_json"}
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "quiet")}
     from gramshift.commands.explain import explain
 
-    with progress_bar(["report"] if input is None else ["reading", "report"]) as progress:
+    steps = ["report"] if input is None else ["reading", "report"]
+    with progress_bar(steps, quiet=quiet) as progress:
         result = explain(**given, progress=progress)
     if as_json:
         print_json(result["explanations"])
     else:
         show("\n\n".join(result["texts"]))
-    if html is not None:
+    if html is not None and not quiet:
         say(f"page in {html}")
 
 
@@ -301,6 +345,7 @@ def fetch_command(
     url: Annotated[
         str | None, option("Address to download from, instead of its home page.")
     ] = None,
+    quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Download the Multi-Domain Sentiment Dataset from its home page.
@@ -313,19 +358,23 @@ def fetch_command(
 
     if name not in DATA_SETS:
         raise InputError(f"data set {name!r} is not known; there is {', '.join(DATA_SETS)}")
-    say(f"fetching {url or URL} into {output}")
-    with progress_bar() as progress:
+    if not quiet:
+        say(f"fetching {url or URL} into {output}")
+    with progress_bar(quiet=quiet) as progress:
         result = fetch_sentiment(output, url=url or URL, pinned=url is None, progress=progress)
     for warning in result["warnings"]:
         say(f"gramshift: {warning}")
     if as_json:
         print_json(result)
-    else:
-        say(f"{result['reviews']} reviews in {result['folder']}")
+    elif not quiet:
+        summarize([Line(f"{result['reviews']} reviews in {result['folder']}")])
 
 
 def info_command(
-    model: Annotated[str, typer.Argument(help=shared.MODEL_HELP, metavar="MODEL")],
+    file: Annotated[str | None, typer.Argument(help=shared.MODEL_HELP, metavar="MODEL")] = None,
+    model: Annotated[
+        str | None, file_option("The model file, as for predict and explain.", "--model", "-m")
+    ] = None,
     as_json: Annotated[bool, json_option("the description")] = False,
 ) -> None:
     """Check a model file and describe it.
@@ -336,7 +385,11 @@ def info_command(
     """
     from gramshift.commands.info import describe_model, in_words
 
-    found = describe_model(model)
+    names = [name for name in (file, model) if name is not None]
+    if len(names) != 1:
+        fault = "no model" if not names else f"{file} and --model {model} are two models"
+        raise InputError(f"{fault}; name one file: gramshift info model.gramshift")
+    found = describe_model(names[0])
     if as_json:
         print_json(found)
     else:
@@ -367,12 +420,13 @@ def kernel_command(
         float | None, option("For local_rank: the width of the kernel. Default: 1.")
     ] = None,
     normalize: Annotated[
-        bool, option("Write similarities from 0 to 1 instead of counts.", "--normalize")
+        bool, flag("Write similarities from 0 to 1 instead of counts.", "--normalize")
     ] = False,
     encoding: shared.Encoding = "utf-8",
     memory: Annotated[str | None, option(shared.MEMORY_HELP, default="all free memory")] = None,
     jobs: shared.Jobs = -1,
     force: shared.Force = False,
+    quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
 ) -> None:
     """Compare all documents of a text file and write their kernel matrix as a NumPy array.
@@ -384,13 +438,13 @@ def kernel_command(
     from gramshift.commands.classify.options import parse_ngrams
     from gramshift.commands.kernel import write_kernel
 
-    with progress_bar(["index", "gram"]) as progress:
+    with progress_bar(["index", "gram"], quiet=quiet) as progress:
         result = write_kernel(**given, ngram_range=parse_ngrams(ngrams), progress=progress)
     if as_json:
         print_json(result)
-    else:
+    elif not quiet:
         n = result["documents"]
-        say(f"wrote {result['output']}: {result['dtype']}, {n} x {n}")
+        summarize([Line(f"wrote {result['output']}: {result['dtype']}, {n} x {n}")])
 
 
 def sample_command(
@@ -421,7 +475,8 @@ def sample_command(
     id: shared.Id = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
-    force: Annotated[bool, option("Replace an output that exists.", "--force")] = False,
+    force: Annotated[bool, flag("Replace an output that exists.", "--force")] = False,
+    quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("the result")] = False,
 ) -> None:
     """Draw documents to label by hand, for classify --corrections.
@@ -430,16 +485,16 @@ def sample_command(
 
     Example: `gramshift sample labels.csv --doubtful 50 --output to-label.csv`
     """
-    given = {name: value for name, value in locals().items() if name != "as_json"}
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "quiet")}
     from gramshift.commands.sample import draw_sample, in_words
 
     check_json(as_json, output, "the sample")
-    with progress_bar(["reading"]) as progress:
+    with progress_bar(["reading"], quiet=quiet) as progress:
         result = draw_sample(**given, progress=progress)
     if as_json:
         print_json(result)
-    else:
-        tell(in_words(result))
+    elif not quiet:
+        summarize(in_words(result), output)
 
 
 def compare_command(
@@ -482,13 +537,15 @@ def compare_command(
     ] = Path("comparison"),
     source_only: shared.SourceOnly = False,
     resume: shared.Continue = False,
-    force: Annotated[
-        bool, option("Replace results that the folder already has.", "--force")
-    ] = False,
-    plot: Annotated[bool, option("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
-    jobs: Annotated[int, option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.")] = -1,
+    force: Annotated[bool, flag("Replace results that the folder already has.", "--force")] = False,
+    plot: Annotated[bool, flag("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
+    jobs: Annotated[
+        int,
+        option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.", metavar="NUMBER"),
+    ] = -1,
+    quiet: shared.Quiet = False,
     as_json: Annotated[
-        bool, option("Print the figures as JSON instead of a table.", "--json")
+        bool, flag("Print the figures as JSON instead of a table.", "--json")
     ] = False,
 ) -> None:
     """Compare methods on your own labelled documents.
@@ -501,13 +558,14 @@ def compare_command(
     given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.compare import compare_files, show_comparison
 
-    with progress_bar(["reading", "methods"]) as progress:
+    with progress_bar(["reading", "methods"], quiet=quiet) as progress:
         found, result = compare_files(**given, progress=progress, say=say)
     if as_json:
         print_json(result)
-    else:
-        show_comparison(found)
-    say(f"{len(result['rows'])} results; {output} has {', '.join(result['files'])}")
+        return
+    show_comparison(found)
+    if not quiet:
+        show(f"{len(result['rows'])} results; {output} has {', '.join(result['files'])}")
 
 
 def reproduce_command(
@@ -537,12 +595,11 @@ def reproduce_command(
     ] = "paper",
     source_only: shared.SourceOnly = False,
     resume: shared.Continue = False,
-    plots: Annotated[
-        bool, option("Draw the plot (needs matplotlib).", "--plots/--no-plots")
-    ] = True,
+    plots: Annotated[bool, flag("Draw the plot (needs matplotlib).", "--plots/--no-plots")] = True,
     jobs: shared.Jobs = -1,
+    quiet: shared.Quiet = False,
     as_json: Annotated[
-        bool, option("Print the figures as JSON instead of tables.", "--json")
+        bool, flag("Print the figures as JSON instead of tables.", "--json")
     ] = False,
 ) -> None:
     """Run the paper's experiments on the Multi-Domain Sentiment Dataset.
@@ -563,7 +620,7 @@ def reproduce_command(
     from gramshift.commands.table_output import show_table
 
     check_benchmark(benchmark, kernels=kernels, fields=fields)
-    with progress_bar() as progress:
+    with progress_bar(quiet=quiet) as progress:
         if benchmark == AMAZON5:
             given["methods"] = AMAZON5_METHODS if methods == "own" else methods
             result = reproduce_amazon5(**given, progress=progress, say=say)
@@ -573,9 +630,11 @@ def reproduce_command(
             )
     if as_json:
         print_json(result["rows"])
-    elif benchmark == AMAZON5:
+        return
+    if benchmark == AMAZON5:
         show_table(*result["table"])
     else:
         show_tables(result, fields)
-    took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
-    say(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")
+    if not quiet:
+        took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
+        show(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")

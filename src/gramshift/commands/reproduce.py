@@ -67,6 +67,7 @@ def reproduce_tables(
     jobs: int = -1,
     progress: Progress | None = None,
     say: Say = to_stderr,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Run the paper's experiments and draw the plot; "files" are those in the folder."""
     chosen = parse_settings(settings)
@@ -78,10 +79,11 @@ def reproduce_tables(
     check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)
     n_results = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
-    say(
-        f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {n_results} results; "
-        f"about {_estimate_gigabytes(chosen, names):.1f} GB of memory"
-    )
+    if not quiet:
+        say(
+            f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {n_results}"
+            f" results; about {_estimate_gigabytes(chosen, names):.1f} GB of memory"
+        )
     result = reproduce(
         data,
         output,
@@ -121,6 +123,7 @@ def reproduce_amazon5(
     jobs: int,
     progress: Progress | None,
     say: Say,
+    quiet: bool,
 ) -> dict[str, Any]:
     """Run the second benchmark; write a comparison and a "table" with the published figures."""
     pairs = parse_pairs(settings)
@@ -130,7 +133,8 @@ def reproduce_amazon5(
             f"{data}: no such folder; give the one that has raw_data, with a folder for each domain"
         )
     check_folder(output)
-    say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
+    if not quiet:
+        say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
     kept = ResultStore(output / FINISHED_PARTS)
     if not resume:
         kept.clear()

@@ -22,12 +22,15 @@ SOURCE_ONLY_NOTE = (
 COLUMNS = ("source", "target", "repeat", "method", "n", *NUMBERS)
 
 
+RESULTS = "comparison.json"
+
+
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, all or none, and return their names."""
     contents = {
         "comparison.md": to_markdown(found),
         "comparison.csv": to_csv(found),
-        "comparison.json": json.dumps(to_json(found), indent=1) + "\n",
+        RESULTS: json.dumps(to_json(found), indent=1) + "\n",
         "answers.csv.gz": answers_to_csv(found),
     }
     return write_files(folder, contents)

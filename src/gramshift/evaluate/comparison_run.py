@@ -22,6 +22,7 @@ from gramshift.evaluate.scoring import (
     compare_means,
     mcnemar,
 )
+from gramshift.files import check_overwrite
 from gramshift.methods import METHODS
 from gramshift.parallel import Progress
 
@@ -207,10 +208,17 @@ class Comparison:
             result.append(line)
         return result
 
-    def save(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write tables, rows and all answers into a folder, and return the names of the files."""
-        from gramshift.evaluate.comparison_files import write_comparison  # needs this class
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> list[str]:
+        """Write tables, rows and all answers into a folder, and return the names of the files.
 
+        Files of an earlier comparison are replaced only with ``overwrite=True``.
+        """
+        from gramshift.evaluate.comparison_files import (  # need this class
+            RESULTS,
+            write_comparison,
+        )
+
+        check_overwrite(Path(folder) / RESULTS, overwrite=overwrite)
         return write_comparison(self, Path(folder))
 
 

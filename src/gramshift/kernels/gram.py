@@ -96,7 +96,7 @@ def compute_gram(
         runtime.run(fill, work, stage="gram", n_threads=plan.n_threads)
     size = size_in_words(8 * shape[0] * shape[1])
     seconds = time.perf_counter() - begun
-    log.info("%s %s: %s in %d tiles, %.2f s", title, kind, size, len(work), seconds)
+    log.debug("%s by %s: %s, %.2f s, tiles: %d", title, kind, size, seconds, len(work))
     return gram if out is None else np.load(out, mmap_mode="r")
 
 

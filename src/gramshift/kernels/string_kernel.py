@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
+from gramshift.files import check_overwrite
 from gramshift.kernels.corpus import UNITS, Corpus
 from gramshift.kernels.gram import compute_gram
 from gramshift.kernels.registry import (
@@ -200,6 +201,7 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         domains: Any = None,
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
         """Return the kernel matrix of documents with each other, or (rows) with others (columns).
@@ -215,6 +217,8 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         out : path, optional
             Write the kernel matrix into this .npy file, tile by tile, and return it memory-mapped:
             it need not fit into memory.
+        overwrite : bool
+            If True, a file ``out`` that exists is replaced; otherwise it is an error.
         progress : callable, optional
             Called as progress(stage, done, total).
 
@@ -223,6 +227,7 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank",
         of shape (documents, others).
         """
+        check_overwrite(out, overwrite=overwrite)
         runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
         groups = {"domains": domains, "classes": classes}
         return self.parse().compute(

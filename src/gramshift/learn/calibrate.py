@@ -22,6 +22,13 @@ def softmax(scores: Floats, steepness: float, offsets: Floats | float = 0.0) -> 
     return result
 
 
+def log_of(probabilities: Floats) -> Floats:
+    """Return the logarithm of probabilities, minus infinity for 0, without a warning."""
+    with np.errstate(divide="ignore"):
+        result: Floats = np.log(probabilities)
+    return result
+
+
 @dataclass(frozen=True)
 class Logits:
     """Scores as logits: steepness * score + an offset per class (``fit_offsets``)."""

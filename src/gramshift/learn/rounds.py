@@ -32,6 +32,7 @@ from gramshift.learn.ridge import Coefficients
 from gramshift.learn.training import FeatureMaker, Trainer
 from gramshift.learn.training_set import Codes, Rows, TrainingSet
 from gramshift.runtime import Runtime
+from gramshift.terminal import count_in_words
 
 Floats = NDArray[np.float64]
 IGNORED, SOURCE, ESTIMATED = "ignored", "source", "estimated"
@@ -198,13 +199,27 @@ def _train_rounds(
         changed = _count_changed(scores, rounds[-1]) if rounds else 0
         seconds = time.perf_counter() - started
         rounds.append(Round(added, codes, fitted, scores, changed, seconds, shares))
+        if number + 1 < n_rounds:
+            _announce_last(rounds, n_rounds, runtime)
     if trainer.feature_maker.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
         expected = None if measured is None else measured.expected
-        return _decide(trainer, training_set, rounds, reading, prior, expected)
-    calibration = _calibrate(trainer, training_set, rounds[-1]) if calibrate else None
-    return RoundsOutcome(rounds, training_set, calibration)
+        outcome = _decide(trainer, training_set, rounds, reading, prior, expected)
+    else:
+        calibration = _calibrate(trainer, training_set, rounds[-1]) if calibrate else None
+        outcome = RoundsOutcome(rounds, training_set, calibration)
+    _announce_last(outcome.rounds, n_rounds, runtime)
+    return outcome
+
+
+def _announce_last(rounds: list[Round], n_rounds: int, runtime: Runtime) -> None:
+    """Log how many documents joined before the last round, and how many labels it changed."""
+    last = rounds[-1]
+    runtime.announce(
+        f"round {len(rounds)} of {n_rounds}: {count_in_words(len(last.added), 'document')} joined, "
+        f"{count_in_words(last.changed, 'label')} changed, {last.seconds:.2f} s"
+    )
 
 
 def _start_prior(source: TrainingSet, schedule: Schedule, measured: RoundsOutcome | None) -> Prior:

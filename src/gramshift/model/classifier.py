@@ -1,7 +1,6 @@
 """The transductive classifier, the default and the paper's, behind scikit-learn's interface."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -14,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gramshift.errors import FitWarning, InputError
+from gramshift.errors import InputError
+from gramshift.files import check_overwrite
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
-from gramshift.learn.calibrate import softmax
+from gramshift.learn.calibrate import log_of, softmax
 from gramshift.learn.pseudo_labels import choose_classes
 from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
@@ -55,6 +55,7 @@ from gramshift.model.inputs import (
     check_gram,
     check_random,
     gather,
+    warn,
     warn_of_input,
 )
 from gramshift.model.kernel_list import KernelList, kernel_list_of
@@ -78,6 +79,7 @@ from gramshift.model.settings import (
 from gramshift.parallel import Progress
 from gramshift.progress import shown_progress
 from gramshift.runtime import Runtime
+from gramshift.terminal import Say, say
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -153,7 +155,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         The number of threads; -1 for all cores.
     verbose : bool or int
         If true, ``fit`` shows its progress: one line in a terminal, or in a notebook with
-        ipywidgets.
+        ipywidgets, and elsewhere a line on stderr for each round. These lines are also logged by
+        the logger "gramshift", at the level INFO.
 
     Attributes
     ----------
@@ -306,8 +309,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             Called as progress(stage, done, total), from this thread, in place of ``verbose``.
         """
         warn_of_input(X, y, target)
-        with shown_progress(check_verbose(self.verbose), progress) as report:
-            runtime = self._runtime(report)
+        verbose = check_verbose(self.verbose)
+        with shown_progress(verbose, progress) as report:
+            runtime = self._runtime(report, say if verbose and report is None else None)
             settings, kernels = self._check_parameters(runtime)
             parameters = self._given_parameters()
 
@@ -332,7 +336,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
                 )
         self._keep(result, review, X if isinstance(X, Corpus) else None)
         for words in find_warnings(result, review):
-            warnings.warn(words, FitWarning, stacklevel=2)
+            warn(words, stacklevel=3)
         return self
 
     def estimate(
@@ -420,9 +424,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.n_blank_ = fit.n_blank
         self.history_ = fit.history
 
-    def _runtime(self, progress: Progress | None = None) -> Runtime:
+    def _runtime(self, progress: Progress | None = None, say: Say | None = None) -> Runtime:
         """Return the threads, memory and progress that the parameters ask for."""
-        return Runtime(self.n_jobs, self.memory_limit, progress=progress)
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress, say=say)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, KernelList | None]:
         """Return the checked parameters, and the kernels unless a kernel matrix is given."""
@@ -482,6 +486,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         for row, place in self.result_.find_known(documents):
             probabilities[row] = self.result_.probabilities[place]
         return probabilities
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of each probability; that of 0 is minus infinity."""
+        return log_of(self.predict_proba(X))
 
     @property
     def transduction_proba_(self) -> Floats:
@@ -546,10 +554,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        The columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
-        ``unadapted_label`` (the label without adapting), ``round`` (the round after which a
-        document joined the training set with a pseudo-label, 0 for never) and ``doubt``, the
-        probability that the label is wrong.
+        The columns are those that ``gramshift classify`` adds to a table: ``text``, ``label``,
+        ``confidence`` (the probability of the label), the probability of each class as
+        ``p_<class>``, ``unadapted_label`` (the label without adapting) and ``issue`` (the problems
+        of the document in words, as in ``issues_``; a model that was loaded does not know them).
 
         Parameters
         ----------
@@ -564,12 +572,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         shown = target_texts(fit) if texts is None else check_texts(fit, texts, n)
         columns: dict[str, Any] = {} if shown is None else {"text": shown}
         columns["label"] = self.transduction_
+        columns["confidence"] = probabilities.max(axis=1, initial=0)
         for code, name in enumerate(self.classes_.tolist()):
             columns[f"p_{name}"] = probabilities[:, code]
         if self.unadapted_transduction_ is not None:
             columns["unadapted_label"] = self.unadapted_transduction_
-        columns["round"] = np.maximum(fit.labeled_iter[target_rows(fit)], 0)
-        columns["doubt"] = 1 - probabilities.max(axis=1, initial=0)
+        if not fit.why_no_issues:
+            by_row = self.issues_.by_row()
+            columns["issue"] = [by_row.get(row) for row in target_rows(fit).tolist()]
         return make_frame(columns, ids, n)
 
     def sample(
@@ -616,13 +626,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         abstain_below: float | None = None,
         run: Any = None,
         progress: Progress | None = None,
+        overwrite: bool = False,
     ) -> None:
         """Write an HTML report to read, search and correct labels in, of a fit on texts.
 
         Parameters
         ----------
         path : path of a file, or open binary file
-            An existing file is replaced once the new one is complete.
+            A new file appears once it is complete.
         ids, source_ids : list, column or index, optional
             Names of the target and the source documents; by default their numbers, from 1 on.
             Corrections that are saved in the page name documents by these.
@@ -641,8 +652,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             Facts about the run of a command.
         progress : callable, optional
             Called as progress(stage, done, total).
+        overwrite : bool
+            If True, a file of this name is replaced; otherwise it is an error.
         """
         check_is_fitted(self)
+        check_overwrite(path, overwrite=overwrite)
         from gramshift.report.build import write_report  # late: it imports this classifier
 
         write_report(
@@ -699,15 +713,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.result_.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
-    def save(self, path: Writable, *, texts: bool = False) -> None:
+    def save(self, path: Writable, *, texts: bool = False, overwrite: bool = False) -> None:
         """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
         The file of a linear model such as the preset "best" contains n-grams that two or more
         documents share, with coefficients. It contains documents only with ``texts=True``, and then
         explanations show similar ones. Files of other models always contain the documents that new
-        ones are compared with.
+        ones are compared with. A file of this name is replaced only with ``overwrite=True``.
         """
         check_is_fitted(self)
+        check_overwrite(path, overwrite=overwrite)
         if not isinstance(texts, (bool, np.bool_)):
             raise InputError(f"texts={texts!r}: give True or False")
         save_fit(self.result_, path, texts=bool(texts))

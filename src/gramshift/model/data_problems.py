@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -34,6 +34,24 @@ KINDS = {  # in the order in which they are listed, with their meanings
     UNLIKE: "target documents whose words are unknown or rare in the source:"
     " perhaps of a class that it lacks",
 }
+IN_WORDS = {  # of one document, and of several
+    DOUBTFUL: ("source label looks doubtful", "source labels look doubtful"),
+    CONFLICT: (
+        "source document is a copy with another label",
+        "source documents are copies with other labels",
+    ),
+    SPELLING: (
+        "source label is another spelling of a class",
+        "source labels are other spellings of a class",
+    ),
+    COPY: ("copy", "copies"),
+    NEAR_COPY: ("near copy", "near copies"),
+    EMPTY: ("empty text", "empty texts"),
+    UNLIKE: (
+        "target document is unlike the source",
+        "target documents are unlike the source",
+    ),
+}
 MIN_CERTAIN = 0.8  # a probability that is large enough, whatever is usual for the class
 MIN_KNOWN = 0.2  # of a document's words, that source documents have too
 MIN_WORDS = 6  # different words of a document, for a comparison
@@ -42,6 +60,11 @@ MAX_DEVIATIONS = 3.5  # standard deviations from the usual target document
 MAX_RARITY = 1.5  # times as rare as the words of the usual target document
 PSEUDO_WORDS = 0.25  # fraction of a usual document added to each: short ones are steadier
 MAD_TO_DEVIATION = 1.4826  # standard deviation of a normal distribution by its median deviation
+
+
+def issues_in_words(counts: Mapping[str, int]) -> list[str]:
+    """Return the number of issues of each kind in words: whose they are and what is wrong."""
+    return [f"{n} {IN_WORDS[kind][n != 1]}" for kind, n in counts.items()]
 
 
 @dataclass(frozen=True)
@@ -108,8 +131,7 @@ class Issues(tuple[Issue, ...]):
         return pd.DataFrame([[getattr(one, name) for name in names] for one in self], columns=names)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{kind}: {count}" for kind, count in self.counts.items())
-        return f"<Issues: {counts or 'none'}>"
+        return f"<Issues: {', '.join(issues_in_words(self.counts)) or 'none'}>"
 
 
 def without_corrected(issues: Issues, corrected: Sequence[int], source: Rows) -> Issues:

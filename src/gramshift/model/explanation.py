@@ -240,7 +240,7 @@ def explain_text(fit: FitResult, text: str) -> Explanation:
         )
     if not isinstance(text, str):
         raise InputTypeError(
-            f"explain takes one document as a str, not a {type(text).__name__};"
+            f"explain takes one document, a str, and not one of type {type(text).__name__};"
             " call it for each of several"
         )
     similarity = model.describe([text]).gram[0] if len(model.documents) else np.zeros(0)

@@ -1,5 +1,6 @@
 """Input of fit and predict as arrays and lists, or one clear error."""
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -135,32 +136,51 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
     )
     if target is None and labels and not any(map(is_missing, labels)):
         words = (
-            "fit was given no target, so that there is nothing to adapt to: give the documents to "
+            "fit got no target, so there is nothing to adapt to: give the documents to "
             "be labelled as target=..."
         )
         if -1 in integers and len(integers) > 1:
             words = f"{words}; {unlabelled}"
-        warnings.warn(words, FitWarning, stacklevel=3)
+        warn(words, stacklevel=4)
     elif -1 in integers and len(integers) > 2:  # with one other label, it is one of two classes
-        warnings.warn(unlabelled, FitWarning, stacklevel=3)
+        warn(unlabelled, stacklevel=4)
     is_open = target is not None and not isinstance(target, Target)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
-    if is_open and len(lengths) == 1 and _is_searched():
+    if is_open and len(lengths) == 1 and _find_searched() is not None:
         raise InputError(
             "a grid search has cut the target into folds: give it as target=gs.Target(texts)"
         )
     for words in find_alike(labels):
-        warnings.warn(words, FitWarning, stacklevel=3)
+        warn(words, stacklevel=4)
 
 
-def _is_searched() -> bool:
-    """Return True in a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
+_searched = 0  # the id of X of the last search: the data itself may be large ...
+_warned: set[str] = set()  # ... and warnings of its fits, without their figures
+
+
+def warn(words: str, *, stacklevel: int) -> None:
+    """Warn of a fit, but in a search or cross-validation of scikit-learn only once."""
+    global _searched
+    searched = _find_searched()
+    if searched is not None:
+        if id(searched) != _searched:
+            _searched = id(searched)
+            _warned.clear()
+        kind = re.sub(r"\d+", "", words)
+        if kind in _warned:
+            return
+        _warned.add(kind)
+    warnings.warn(words, FitWarning, stacklevel=stacklevel)
+
+
+def _find_searched() -> Any:
+    """Return X of a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
     frame = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "_fit_and_score":
-            return True
+            return frame.f_locals["X"]
         frame = frame.f_back  # type: ignore[assignment]
-    return False
+    return None
 
 
 def gather(

@@ -24,7 +24,6 @@ from gramshift.model.settings import (
 )
 from gramshift.parallel import count_threads
 from gramshift.runtime import Runtime
-from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +137,7 @@ class KernelList:
             return False
         shape = getattr(X, "shape", None)
         if shape is not None:
-            return len(shape) != 1 or not any(isinstance(one, str) for one in as_list(X[:1]))
+            return not any(isinstance(one, str) for one in np.asarray(X[:1]).ravel().tolist())
         return hasattr(X, "__array__") or (
             isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1])
         )

@@ -248,12 +248,12 @@ class FitResult:
             for label, several in by_class.items()
         }
 
-    @cached_property
-    def issues(self) -> Issues:
-        """Problems in the data, found on first access."""
-        documents, n = self.model.documents, len(self.training_set) - self.n_unlabelled
+    @property
+    def why_no_issues(self) -> str:
+        """The reason why problems in the data cannot be found; empty if they can."""
+        documents = self.model.documents
         if self.calibration is None or self.calibration.held_out is None:
-            raise InputError(
+            return (
                 "issues_ is known of a classifier that was fitted here: saved models do not "
                 "include what it needs"
             )
@@ -262,9 +262,19 @@ class FitResult:
             or len(documents) != len(self.training_set)
             or not isinstance(documents[0], str)
         ):
-            raise InputError("issues_ needs the texts of all documents: fit on texts")
+            return "issues_ needs the texts of all documents: fit on texts"
+        return ""
+
+    @cached_property
+    def issues(self) -> Issues:
+        """Problems in the data, found on first access."""
+        if self.why_no_issues:
+            raise InputError(self.why_no_issues)
+        documents, n = self.model.documents, len(self.training_set) - self.n_unlabelled
         codes, n_classes = self.training_set.source_codes, self.training_set.n_classes
         source = TrainingSet.of_source(self.training_set.is_source[:n], codes, n_classes)
+        assert self.calibration is not None, "why_no_issues has looked"
+        assert self.calibration.held_out is not None, "and here too"
         held_out = self.calibration.held_out
         return find_issues(
             Examined(documents[:n], source, self.classes.tolist(), self.places, self.name, held_out)

@@ -224,7 +224,7 @@ def _read_columns(columns: Any, n: int) -> dict[str, list[Any]]:
         return {}
     if not isinstance(columns, Mapping) and not hasattr(columns, "columns"):
         raise InputError(
-            f"columns is a {type(columns).__name__}; give a dict of lists, or a data frame"
+            f"columns is of type {type(columns).__name__}; give a dict of lists, or a data frame"
         )
     names = list(columns) if isinstance(columns, Mapping) else list(columns.columns)
     found = {str(name): as_list(columns[name]) for name in names}
@@ -306,8 +306,7 @@ def _find_ngrams(classifier: TransductiveClassifier, fit: FitResult) -> list[lis
 
 def _find_issues(classifier: TransductiveClassifier, fit: FitResult) -> Sequence[Issue]:
     """Return the problems in the data; a loaded classifier does not know any."""
-    is_loaded = fit.calibration is None or fit.calibration.held_out is None
-    return () if is_loaded else classifier.issues_
+    return () if fit.why_no_issues else classifier.issues_
 
 
 def _find_notes(fit: FitResult, n_target: int, n_explained: int) -> list[str]:

@@ -8,12 +8,14 @@ from typing import Any
 from gramshift.errors import InputTypeError
 
 DIGEST = 16  # bytes of a document's digest
+MAX_COLUMNS = 10  # that an error names
 
 
 def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
     """Return a list of str from any iterable of str.
 
-    This can be a list, tuple or array, a column of pandas, polars or Dask, or a Dask bag.
+    This can be a list, tuple or array, a column of pandas, polars or Dask, a frame or an array of
+    one column, or a Dask bag.
     """
     if hasattr(documents, "__dask_graph__"):
         documents = _compute(documents, name)
@@ -23,12 +25,14 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
             f"document [{name}]"
         )
     shape = getattr(documents, "shape", None)
+    if shape is not None and len(shape) == 2:
+        documents, shape = _only_column(documents, shape[1], name), None
     if shape is not None and len(shape) != 1:
         raise InputTypeError(
             f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']"
         )
     if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
-        raise InputTypeError(f"{name} is a {type(documents).__name__}; give a list of str")
+        raise InputTypeError(f"{name} is of type {type(documents).__name__}; give a list of str")
     texts = as_list(documents)
     if set(map(type, texts)) <= {str}:
         return texts
@@ -38,6 +42,25 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
                 f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}"
             )
     return texts
+
+
+def _only_column(documents: Any, n_columns: int, name: str) -> Any:
+    """Return the column of a frame or an array; raise an error if it has several or none."""
+    if not hasattr(documents, "columns"):
+        if n_columns == 1:
+            return documents[:, 0]
+        raise InputTypeError(
+            f"{name} has {n_columns} columns; give the one with the texts, for example {name}[:, 0]"
+        )
+    columns = list(documents.columns)
+    if n_columns == 1:
+        return documents[columns[0]]
+    usual = "text" if "text" in columns or not columns else columns[0]
+    names = ", ".join(map(str, columns[:MAX_COLUMNS])) + (", ..." if columns[MAX_COLUMNS:] else "")
+    raise InputTypeError(
+        f"{name} has {n_columns} columns: {names}; give the one with the texts, for example "
+        f"{name}[{usual!r}]"
+    )
 
 
 def _compute(documents: Any, name: str) -> list[Any]:

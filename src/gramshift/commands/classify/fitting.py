@@ -73,7 +73,7 @@ def describe(
         unlabelled=len(inputs.more_texts),
         corrections=corrections.of(inputs.target_ids) if corrections.labels else None,
         n_explained=MAX_EXPLAINED if options.report else 0,
-        advice="--sample {}",
+        advice="--fit-on {}",
     )
     documents = n_target if n_all is None else f"{n_target} of {n_all}"
     return {

@@ -104,7 +104,10 @@ def read_corrections(
                 names = list(by_name)
                 there = f"the source has {', '.join(names[:20])}{suggest(str(label), names)}"
                 meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
-                raise TableError(f"{where}: no class is called {str(label)!r}; {there}. {meant}")
+                end = "" if there.endswith("?") else "."
+                raise TableError(
+                    f"{where}: no class is called {str(label)!r}; {there}{end} {meant}"
+                )
             new[str(label)] = _as_others(label, classes, where)
         meant_label = by_name.get(str(label), new.get(str(label)))
         if labels.setdefault(one, meant_label) != meant_label:

@@ -1,4 +1,4 @@
-"""``gramshift classify --sample``: fit with a sample of the target, then label all of it.
+"""``gramshift classify --fit-on``: fit with a sample of the target, then label all of it.
 
 The target is read twice, part by part: to draw the sample, and to be labelled.
 """
@@ -36,8 +36,8 @@ from gramshift.terminal import Say
 SEED = 0
 
 
-def classify_sampled(
-    options: ClassifyOptions, progress: Progress | None, say: Say
+def classify_by_files(
+    options: ClassifyOptions, progress: Progress | None, say: Say, *, quiet: bool
 ) -> dict[str, Any]:
     """Fit with a sample of the target, and label all of it part by part."""
     files, jobs = _plan(options)
@@ -50,13 +50,14 @@ def classify_sampled(
         renamed = renamed_in_words(sample.table, columns)
         if renamed and jobs is None:  # label_files says so in the end
             say(renamed)
-    described = describe(options, inputs, n_all=n_all) | {"n_sample": len(sample)}
-    say(described["sentence"])
+    described = describe(options, inputs, n_all=n_all) | {"n_fit_on": len(sample)}
     if options.dry_run:
         return described
+    if not quiet:
+        say(described["sentence"])
     outcome = fit_inputs(options, inputs, progress)
     result = described | describe_findings(options, inputs, outcome)
-    result["sample_labels"] = result.pop("labels")
+    result["fit_on_labels"] = result.pop("labels")
     if jobs is None:
         found = _label_one(options, files[0], outcome.classifier, progress)
     else:
@@ -65,7 +66,7 @@ def classify_sampled(
     result |= found | {"mean_confidence": round(confidence, 4)}
     if options.abstain_below is None:
         del result["abstained"]
-    sentence = f"{label_sentence(result)}; learnt from {result['n_sample']} of them"
+    sentence = f"{label_sentence(result)}; learnt from {result['n_fit_on']} of them"
     return result | {"sentence": sentence}
 
 
@@ -97,7 +98,7 @@ def _draw(
     options: ClassifyOptions, files: list[str], progress: Progress | None
 ) -> tuple[TableDocuments, int]:
     """Return a sample of the documents of all target files, and their number."""
-    reservoir = Reservoir(int(str(options.sample)), SEED)
+    reservoir = Reservoir(int(str(options.fit_on)), SEED)
     for name in files:
         with open_table(name, format=options.format, encoding=options.encoding) as table:
             columns = find_columns(table, text=options.text)

@@ -47,7 +47,7 @@ class ClassifyOptions:
     vectors: tuple[str, str] | None = None
     unlabelled: str | None = None
     abstain_below: float | None = None
-    sample: str | None = None
+    fit_on: str | None = None
     engine: str = "threads"
     scheduler: str | None = None
     memory: str | None = None
@@ -59,10 +59,10 @@ class ClassifyOptions:
         self._check_names()
         self._check_files()
         self._check_method()
-        if self.sample is None:
-            self._check_without_sample()
+        if self.fit_on is None:
+            self._check_whole_fit()
         else:
-            self._check_sample(self.sample)
+            self._check_fit_on(self.fit_on)
         check_engine(self.engine, self.scheduler)
         check_confidence(self.abstain_below)
         if self.jobs == 0 or self.jobs < -1:
@@ -97,11 +97,6 @@ class ClassifyOptions:
                 "no --target: name the file to label;"
                 " only a single source whose label column has gaps needs none"
             )
-        if not any((self.output, self.report, self.save, self.dry_run)):
-            raise InputError(
-                "nothing is asked for: name a file for the labels with --output,"
-                " or a report with --report"
-            )
         for name in ("report", "save"):
             if getattr(self, name) == STANDARD:
                 raise InputError(f"--{name} cannot go to standard output; give the name of a file")
@@ -129,8 +124,8 @@ class ClassifyOptions:
             check_encoder_name(self.encoder)
         if self.vectors is not None:
             self._check_vectors()
-        if self.unlabelled is not None and (self.sample is not None or not method.is_own):
-            other = "--sample" if method.is_own else f"--method {self.method}"
+        if self.unlabelled is not None and (self.fit_on is not None or not method.is_own):
+            other = "--fit-on" if method.is_own else f"--method {self.method}"
             raise InputError(
                 f"--unlabelled does not go together with {other};"
                 " leave it out, or put these texts into --target"
@@ -142,11 +137,11 @@ class ClassifyOptions:
             raise InputError(f"--vectors goes with {BEST}, not {self.method}; leave it out")
         if self.target is None:
             raise InputError("--vectors needs --target: its second file has the target's vectors")
-        for name in ("encoder", "save", "sample", "unlabelled"):
+        for name in ("encoder", "save", "fit_on", "unlabelled"):
             if getattr(self, name) is not None:
                 raise InputError(
-                    f"--{name} does not go with --vectors, which has those of source and target"
-                    " alone; leave it out, or use --encoder in place of --vectors"
+                    f"--{name.replace('_', '-')} does not go with --vectors, which has those of"
+                    " source and target alone; leave it out, or use --encoder in place of --vectors"
                 )
 
     def _check_baseline(self, own: str) -> None:
@@ -162,46 +157,46 @@ class ClassifyOptions:
                     f"--{name} does not go with the baseline {self.method}; use one of {own},"
                     " or compare methods with gramshift compare"
                 )
-        if self.sample is not None:
+        if self.fit_on is not None:
             raise InputError(
-                f"--sample goes with {own}; {self.method} is a baseline, leave --sample out"
+                f"--fit-on goes with {own}; {self.method} is a baseline, leave --fit-on out"
             )
 
-    def _check_without_sample(self) -> None:
-        """Raise an error for options that only go with --sample."""
+    def _check_whole_fit(self) -> None:
+        """Raise an error for options that only go with --fit-on."""
         if len(self.targets) > 1:
             raise InputError(
-                "--target names several files, which goes with --sample 100000 alone;"
+                "--target names several files, which goes with --fit-on 100000 alone;"
                 " label one after another"
             )
         if self.engine == "dask":
             raise InputError(
-                "--engine dask has workers label the files of a target, which goes with --sample;"
+                "--engine dask has workers label the files of a target, which goes with --fit-on;"
                 " leave it out"
             )
 
-    def _check_sample(self, size: str) -> None:
-        """Raise an error for a wrong size, or options that do not go with --sample."""
+    def _check_fit_on(self, size: str) -> None:
+        """Raise an error for a wrong size, or options that do not go with --fit-on."""
         if re.fullmatch(r"\d{1,18}", size) is None or int(size) == 0:
             raise InputError(
-                f"--sample {size[:60]}: give a number of target documents such as 100000"
+                f"--fit-on {size[:60]}: give a number of target documents such as 100000"
             )
         for name in ("report", "truth", "corrections"):
             if getattr(self, name) is not None:
                 raise InputError(
                     f"--{name} is for runs that have the whole target in view;"
-                    " leave it out with --sample"
+                    " leave it out with --fit-on"
                 )
         if not self.targets:
-            raise InputError("--sample draws from the target; name it with --target")
+            raise InputError("--fit-on draws from the target; name it with --target")
         if STANDARD in self.targets:
             raise InputError(
-                "--sample reads documents more than once, which standard input cannot;"
+                "--fit-on reads documents more than once, which standard input cannot;"
                 " give the name of a file"
             )
         if self.output is None and not self.dry_run:
             raise InputError(
-                "--sample labels a target that need not fit into memory;"
+                "--fit-on labels a target that need not fit into memory;"
                 " name where it goes with --output"
             )
 
@@ -220,7 +215,7 @@ class ClassifyOptions:
             "reference": self.tries_source_prior or compares,
             "problems": method.is_own,
             "report": self.report is not None,
-            "labelling": self.sample is not None,
+            "labelling": self.fit_on is not None,
         }
         return [step for step, is_wanted in wanted.items() if is_wanted]
 
@@ -244,7 +239,7 @@ class ClassifyOptions:
 
     @property
     def targets(self) -> list[str]:
-        """The values of --target: files, or with --sample patterns and folders too."""
+        """The values of --target: files, or with --fit-on patterns and folders too."""
         return [self.target] if isinstance(self.target, str) else self.target or []
 
     @property

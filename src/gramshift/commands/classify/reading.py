@@ -26,7 +26,7 @@ from gramshift.tables.columns import (
 )
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import TableError
-from gramshift.terminal import Say
+from gramshift.terminal import Say, count_in_words
 from gramshift.terminal import say as to_stderr
 
 
@@ -263,7 +263,8 @@ def _say_gaps(source: TableDocuments, say: Say) -> None:
             " a source needs labels"
         )
     if gaps:
-        say(f"{source.table.name}: {gaps} rows without a label are left out")
+        are = "is" if gaps == 1 else "are"
+        say(f"{source.table.name}: {count_in_words(gaps, 'row')} without a label {are} left out")
 
 
 def _check_labels(labels: list[Any], found: Sequence[TableDocuments]) -> None:

@@ -15,7 +15,7 @@ from gramshift.commands.classify.label_columns import (
     own_labels_in_words,
     renamed_in_words,
 )
-from gramshift.commands.classify.large_target import classify_sampled
+from gramshift.commands.classify.large_target import classify_by_files
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import (
     Inputs,
@@ -37,17 +37,22 @@ from gramshift.terminal import Say
 
 
 def classify(
-    options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print
+    options: ClassifyOptions,
+    *,
+    progress: Progress | None = None,
+    say: Say = print,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Label the target and return the results, fit for JSON.
 
-    All mistakes that can be found before the work are errors before it.
+    All mistakes that can be found before the work are errors before it. If ``quiet``, only
+    warnings are said.
     """
     begun = time.perf_counter()
-    if options.sample is not None:
-        result = classify_sampled(options, progress, say)
+    if options.fit_on is not None:
+        result = classify_by_files(options, progress, say, quiet=quiet)
     else:
-        result = _classify_whole(options, progress, say)
+        result = _classify_whole(options, progress, say, quiet=quiet)
     if options.dry_run:
         return result | {"dry_run": True}
     written = {"output": options.output, "report": options.report, "model": options.save}
@@ -55,17 +60,18 @@ def classify(
 
 
 def _classify_whole(
-    options: ClassifyOptions, progress: Progress | None, say: Say
+    options: ClassifyOptions, progress: Progress | None, say: Say, *, quiet: bool
 ) -> dict[str, Any]:
     """Label a target that fits into memory: read, fit, report, save and write."""
     _check_files(options)
     inputs = read_inputs(options, progress=progress, say=say)
     _check_size(options, inputs)
-    columns = _name_columns(options, inputs, say)
+    columns = _name_columns(options, inputs, say, quiet=quiet)
     described = describe(options, inputs)
-    say(described["sentence"])
     if options.dry_run:
         return described
+    if not quiet:
+        say(described["sentence"])
     outcome = fit_inputs(options, inputs, progress)
     result = described | describe_findings(options, inputs, outcome)
     with Replacing() as files:  # they appear together, when all of them are whole
@@ -87,7 +93,7 @@ def _check_files(options: ClassifyOptions) -> None:
         if is_pattern and not os.path.exists(target):
             raise InputError(
                 f"--target {target}: there is no such file; name one file,"
-                " or add --sample 100000, which takes patterns and labels all files"
+                " or add --fit-on 100000, which takes patterns and labels all files"
             )
     check_written(options, options.targets, options.output)
 
@@ -102,7 +108,9 @@ def _check_size(options: ClassifyOptions, inputs: Inputs) -> None:
         )
 
 
-def _name_columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
+def _name_columns(
+    options: ClassifyOptions, inputs: Inputs, say: Say, *, quiet: bool
+) -> LabelColumns:
     """Return the columns of the output, and raise an error if its format cannot hold them."""
     target, is_own = inputs.target, METHODS[options.method].is_own
     columns = label_columns(
@@ -120,7 +128,7 @@ def _name_columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelCo
     if options.label in target.table.columns:
         own, labels = options.label, target.column(str(options.label))
     has_labels = own is not None and any(label is not None for label in labels)
-    if options.targets and options.truth is None and has_labels:
+    if options.targets and options.truth is None and has_labels and not quiet:
         say(own_labels_in_words(target.table, str(own)))
     return columns
 

@@ -5,6 +5,7 @@ from typing import Any
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
+from gramshift.model.data_problems import issues_in_words
 from gramshift.model.verdict import tone_of
 from gramshift.tables.columns import suggest
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
@@ -23,7 +24,7 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     lines = [Line(words, indent=2) for words in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
-    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
+    sample = f", learnt from {result['n_fit_on']} of them" if "n_fit_on" in result else ""
     lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
     table = list_classes(result["labels"], result.get("source_labels", {}))
     lines += [Line(words, indent=2) for words in table]
@@ -68,7 +69,7 @@ def _details(result: dict[str, Any]) -> list[str]:
     lines = []
     counts = result.get("issues", {}).get("counts")
     if counts:
-        found = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
+        found = ", ".join(issues_in_words(counts))
         where = "add --report or --json to list them"
         if result.get("report"):
             where = "listed in the report"
@@ -105,7 +106,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
         )
     for name in (name for name in rows if name not in classes):
         lines.append(
-            f"No class of the source is called {name!r}, so that it always counts as wrong"
+            f"No class of the source is called {name!r}, so it always counts as wrong"
             f"{suggest(name, classes)}"
         )
     if len(rows) > MAX_CLASSES:
@@ -142,7 +143,7 @@ def _next_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
 def _can_repeat(options: ClassifyOptions) -> bool:
     """Return True if another run can read the same files again."""
     names = (*options.source, *options.targets, options.output)
-    return options.sample is None and "-" not in names
+    return options.fit_on is None and "-" not in names
 
 
 def _review_steps(options: ClassifyOptions) -> list[Step]:

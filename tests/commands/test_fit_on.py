@@ -1,4 +1,4 @@
-"""``gramshift classify --sample``: fit on a sample of the target, then label all of it."""
+"""``gramshift classify --fit-on``: fit on a sample of the target, then label all of it."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-RUN = ["source.csv", "--method", "tkc", "--ngrams", "3-4", "--sample", "40", "--jobs", "1"]
+RUN = ["source.csv", "--method", "tkc", "--ngrams", "3-4", "--fit-on", "40", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def options(**more):
             "target": "target.csv",
             "method": "tkc",
             "ngrams": "3-4",
-            "sample": "40",
+            "fit_on": "40",
             "jobs": 1,
         }
         | more
@@ -83,9 +83,9 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
         clf.predict_proba(FILMS.texts)[:, 1].tolist(), abs=1e-6
     )
     found = json.loads(answer.out)
-    assert (found["n_source"], found["n_target"], found["n_sample"]) == (120, 120, 40)
+    assert (found["n_source"], found["n_target"], found["n_fit_on"]) == (120, 120, 40)
     assert sum(found["labels"].values()) == 120
-    assert sum(found["sample_labels"].values()) == 40
+    assert sum(found["fit_on_labels"].values()) == 40
     assert found["sentence"].endswith("learnt from 40 of them")
     assert "120 source and 40 of 120 target documents: about" in answer.err
     kept = gs.load("m.gramshift")
@@ -99,11 +99,11 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
 
 
-@pytest.mark.parametrize("sample", ["120", "1000000"])
-def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample, read_rows):
+@pytest.mark.parametrize("n", ["120", "1000000"])
+def test_a_sample_of_all_writes_what_a_run_without_one_does(files, n, read_rows):
     read_rows(7)
-    classify(options(output="all.csv", sample=None), say=quietly)
-    classify(options(output="out.csv", sample=sample), say=quietly)
+    classify(options(output="all.csv", fit_on=None), say=quietly)
+    classify(options(output="out.csv", fit_on=n), say=quietly)
     left_out = ("plain_label", "issue")
     whole = [
         {name: value for name, value in row.items() if name not in left_out}
@@ -249,8 +249,8 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--sample", "0"], "--sample 0: give a number of target documents such as 100000"),
-        (["--sample", "0.5"], "--sample 0.5: give a number"),
+        (["--fit-on", "0"], "--fit-on 0: give a number of target documents such as 100000"),
+        (["--fit-on", "0.5"], "--fit-on 0.5: give a number"),
         (["--report", "x.html"], "--report is for runs that have the whole target in view"),
         (["--truth", "label"], "--truth is for runs"),
         (["--corrections", "x.csv"], "--corrections is for runs"),
@@ -261,7 +261,7 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
             ["--target", "parts", "--output", "x.csv"],
             "4 files are to be labelled, but --output x.csv is the name of one file",
         ),
-        (["--method", "tfidf"], "--sample goes with plain, adapted, tkc, best"),
+        (["--method", "tfidf"], "--fit-on goes with plain, adapted, tkc, best"),
         (["--engine", "dask"], "--engine dask gives each worker a file of its own"),
         (["--save", "-"], "--save cannot go to standard output"),
         (["--save", "target.csv"], "--save target.csv is also an input"),
@@ -298,14 +298,14 @@ def test_several_targets_or_none_need_more(gramshift, files):
         "--output",
         "x",
     )
-    assert (answer.code, "goes with --sample 100000 alone" in answer.err) == (2, True)
-    answer = gramshift("classify", "source.csv", "--sample", "3", "--output", "x.csv")
-    assert (answer.code, "--sample draws from the target; name it with --target" in answer.err) == (
+    assert (answer.code, "goes with --fit-on 100000 alone" in answer.err) == (2, True)
+    answer = gramshift("classify", "source.csv", "--fit-on", "3", "--output", "x.csv")
+    assert (answer.code, "--fit-on draws from the target; name it with --target" in answer.err) == (
         2,
         True,
     )
     answer = gramshift(
-        "classify", "source.csv", "--target", "target.csv", "--sample", "3", "--save", "x"
+        "classify", "source.csv", "--target", "target.csv", "--fit-on", "3", "--save", "x"
     )
     assert (answer.code, "name where it goes with --output" in answer.err) == (2, True)
 
