@@ -458,12 +458,17 @@ def test_fifty_classes_are_a_short_legend_and_tables_that_scroll(visit):
         )
         assert height < 700 < inner
     scroll = page.locator(".scroll:has(.confusion)")
+    scroll.scroll_into_view_if_needed()
     corner, before = scroll.bounding_box(), page.locator(".confusion thead").bounding_box()
     scroll.evaluate("one => one.scrollTo(500, 500)")
     after = page.locator(".confusion thead").bounding_box()
     assert after["y"] == before["y"] == pytest.approx(corner["y"], abs=2)  # it stays in view
     first = page.locator(".confusion tbody th").last.bounding_box()
     assert first["x"] == pytest.approx(corner["x"], abs=2)
+    spot = [corner["x"] + 9, after["y"] + 9]  # names of rows are behind those of columns
+    assert page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).closest('thead') !== null", spot
+    )
 
 
 @pytest.mark.parametrize("n", [2, 10])
