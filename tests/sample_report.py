@@ -85,6 +85,46 @@ def make_contents(documents=None, **changes):
     return replace(contents, run=run, **changes)
 
 
+def make_many(n):
+    """Return contents with n classes, whose names differ in length and script, and all parts."""
+    scripts = ["art", "кино", "书籍", "كتب", "health and personal care", "βιβλία"]
+    classes = [f"{scripts[k % len(scripts)]} {k}" for k in range(n)]
+    documents = [
+        make_entry(
+            number,
+            label=classes[number % n],
+            reference_label=classes[number * 7 % n],
+            truth=classes[number % n],
+            probabilities=[0.5 if k == number % n else 0.5 / (n - 1) for k in range(n)],
+            spans=[(0, 8, 1.0, number % n), (9, 12, 0.5, (number + 1) % n)],
+        )
+        for number in range(max(60, n))
+    ]
+    share = dict.fromkeys(classes, 1 / n)
+    step = {"added": dict.fromkeys(classes, 9), "labels": {}, "changed": 0, "seconds": 0.1}
+    points = DocumentMap(
+        list(range(n)), list(range(n)), ["source", "target"] * (n // 2) + ["target"] * (n % 2),
+        classes,
+    )  # fmt: skip
+    return make_contents(
+        documents,
+        classes=classes,
+        shares={"source": share, "unadapted": share} | {f"round {k}": share for k in range(1, 6)},
+        history=[step] * 5,
+        before=points,
+        after=None,
+        diagnostics={"separability": {"value": 0.9, "sentence": "The domains differ."}},
+        expected_accuracy={"value": 0.7, "low": 0.6, "high": 0.8},
+        scores={
+            "accuracy": 0.5,
+            "confusion": [[105] * n] * n,
+            "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}],
+        },
+        strongest_ngrams=[[("broke", 1.0, 3, 2)]] * n,
+        issues=[make_issue("empty text", "t.csv 5", "empty text", "")],
+    )
+
+
 def make_issue(issue, name, about, text, *, label=None, role="target"):
     return Issue(issue, role, 0, about, 0.0, label, None, text, 0, name)
 

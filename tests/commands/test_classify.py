@@ -537,7 +537,7 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     assert gs.load("m.gramshift").predict(FILMS.texts[2:]).tolist() == labels[2:]
     page = (folder / "r.html").read_text()
     assert "no text has highlights" not in page
-    section = page[page.index('id="h-ngrams"') : page.index('id="documents"')]
+    section = page[page.index('id="h-ngrams"') : page.index('id="h-run"')]
     for ngrams in clf.strongest_ngrams(15, overlapping=False).values():
         assert all(f'<bdi class="gram">{escape(name)}</bdi>' in section for name, _ in ngrams)
     for number, method in enumerate((("--method", "best"), ())):

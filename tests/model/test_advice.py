@@ -480,6 +480,28 @@ def test_if_plain_gives_the_same_labels_it_is_no_safer():
     )
 
 
+def test_of_many_classes_the_proportions_that_moved_most_are_listed():
+    names = [f"c{number}" for number in range(20)]
+    labels = [name for k, name in enumerate(names) for _ in range(2 if k % 7 else 22)]
+    plain = [name for name in names for _ in range(5)]
+    prior = {
+        name: {"source": 0.05, "estimated": 0.05, "used": 0.05 + 0.01 * (k % 7 == 0)}
+        | {"low": 0.0, "high": float(k == 1)}
+        for k, name in enumerate(names)
+    }
+    stages = [class_proportions(labels, names)]
+    source = dict.fromkeys(names, 0.05)
+    summary = FitSummary(labels, source, stages, reference=plain, class_prior=prior)
+    found, _ = diagnose(summary)
+    drift = found["drift of the class proportions"]["sentence"]
+    assert "plain and round by round: c0: 5%, 22%; c1: 5%, 2%;" in drift
+    assert drift.endswith("c14: 5%, 22%; 12 more classes moved less.")
+    used = found["class proportions moved"]["sentence"]
+    assert used.startswith("Class proportions used: c0: 6% (0% to 0%; source 5%, estimated 5%);")
+    assert "; c14: 6% (" in used
+    assert used.endswith("; 12 more classes moved less.")
+
+
 def test_a_single_round_is_compared_with_the_labels_without_adapting():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
     grown = FitSummary(labels, EVEN, [shares(0.8)], reference=plain, separability=0.9)

@@ -20,6 +20,7 @@ from gramshift.model.explanation import (
     Explanation,
     Span,
     cut_parts,
+    mark_style,
     spread_scores,
 )
 from gramshift.model.ngram_model import at_origins
@@ -298,6 +299,7 @@ def test_a_page_marks_words_in_the_colour_of_their_class():
     for code, colour in enumerate(COLOURS[:3]):
         assert (colour in why.html()) == (code in codes)
         assert f"--c{code}: {colour};" in class_colours()
+    assert len({mark_style(code, 0.5) for code in range(16)}) == 16
 
 
 @settings(max_examples=15, deadline=None)

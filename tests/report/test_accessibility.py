@@ -3,7 +3,7 @@
 import pytest
 
 from page_visits import Visit, download
-from sample_report import make_contents, make_entry, make_issue
+from sample_report import make_contents, make_entry, make_issue, make_many
 
 LONG = ["books", "dvd", "electronics", "kitchen and housewares"]
 
@@ -93,30 +93,40 @@ def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
     one.close()
 
 
-EIGHT = [
-    "Egyptian",
-    "Gulfarab",
-    "Levantin",
-    "Maghrebi",
-    "Tunisian",
-    "Moroccan",
-    "Algerian",
-    "Yemenite",
-]
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 390), ("light", 1280)])
+def test_fifty_classes_break_no_rule_of_axe(browser, axe, tmp_path, scheme, width):
+    size = {"width": width, "height": 844}
+    one = Visit(browser, tmp_path, viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    page = one.open(make_many(50))
+    for closed in page.locator("#ngrams summary, .problems summary").all():
+        closed.click()
+    page.locator("#begin").click()
+    page.locator(".choices summary").click()
+    assert find_violations(page) == []
+    page.locator("#help").click()
+    assert find_violations(page) == []
+    one.close()
+
+
+DIALECTS = ["Egyptian", "Gulfarab", "Levantin", "Maghrebi", "Tunisian"]
 
 
 def make_confused(n):
     """A report with a confusion matrix of n classes with eight letters each."""
     documents = [
-        make_entry(number, label=EIGHT[number % n], reference_label=None, probabilities=[1 / n] * n)
+        make_entry(
+            number, label=DIALECTS[number % n], reference_label=None, probabilities=[1 / n] * n
+        )
         for number in range(40)
     ]
-    shares = dict.fromkeys(("source", "round 1"), dict.fromkeys(EIGHT[:n], 1 / n))
+    shares = dict.fromkeys(("source", "round 1"), dict.fromkeys(DIALECTS[:n], 1 / n))
     scores = {"accuracy": 0.5, "confusion": [[105] * n] * n}
     rounds = [
-        {"added": dict.fromkeys(EIGHT[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}
+        {"added": dict.fromkeys(DIALECTS[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}
     ] * 5
-    return make_contents(documents, classes=EIGHT[:n], shares=shares, scores=scores, history=rounds)
+    return make_contents(
+        documents, classes=DIALECTS[:n], shares=shares, scores=scores, history=rounds
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -124,7 +134,7 @@ def test_a_confusion_matrix_fits_a_phone_or_shows_that_there_is_more(browser, tm
     one = Visit(browser, tmp_path, viewport={"width": 390, "height": 844}, color_scheme=scheme)
     inner, outer = one.open(make_confused(4)).locator(".scroll:has(.confusion)").evaluate(SIZES)
     assert inner <= outer
-    scroll = one.open(make_confused(8), "eight.html").locator(".scroll:has(.confusion)")
+    scroll = one.open(make_many(20), "twenty.html").locator(".scroll:has(.confusion)")
     inner, outer = scroll.evaluate(SIZES)
     assert inner > outer
     more = scroll.screenshot()

@@ -11,7 +11,7 @@ from gramshift.report.contents import SimilarDocument
 from gramshift.report.page import MAX_DOCUMENTS
 from gramshift.report.payload import MAX_TEXT_LENGTH
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
-from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+from sample_report import HOSTILE, make_contents, make_entry, make_hostile, make_many
 
 
 def test_doubtful_documents_come_first_and_pages_turn(visit):
@@ -100,7 +100,7 @@ def test_a_document_opens_to_its_text_and_neighbours(visit):
     assert marks.nth(1).get_attribute("class") == "c0 s2"
     assert marks.nth(0).get_attribute("title") == "for good, strength 100\u202f%"
     near = panel.locator(".near li")
-    assert ["s-7" in near.nth(0).inner_text(), "25\u202f% alike" in near.nth(0).inner_text()] == [
+    assert ["s-7" in near.nth(0).inner_text(), "25\u202f% similar" in near.nth(0).inner_text()] == [
         True,
         True,
     ]
@@ -110,7 +110,7 @@ def test_a_document_opens_to_its_text_and_neighbours(visit):
     assert page.locator(".panel").count() == 0
     rows(page).nth(1).click()
     assert "Not explained" in page.locator(".panel").inner_text()
-    assert "None has an n-gram in common" in page.locator(".panel").inner_text()
+    assert "No source document has an n-gram in common" in page.locator(".panel").inner_text()
 
 
 @pytest.mark.parametrize(
@@ -397,6 +397,105 @@ def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
     assert (min(map(int, ground)) > 200) if scheme == "light" else (max(map(int, ground)) < 55)
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
     visit.close()
+
+
+@pytest.mark.parametrize("n", [2, 10, 50])
+@pytest.mark.parametrize(("width", "most"), [(1280, 900), (390, 1500)])
+def test_documents_begin_near_the_top_and_nothing_is_wider_than_the_page(
+    browser, tmp_path, n, width, most
+):
+    """All else is below them, and the links of the first card lead there."""
+    one = Visit(
+        browser, tmp_path, viewport={"width": width, "height": 844}, reduced_motion="reduce"
+    )
+    page = one.open(make_many(n))
+    assert rows(page).first.bounding_box()["y"] < most
+    for closed in page.locator("#ngrams summary, .problems summary").all():
+        closed.click()
+    page.locator("#begin").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for link in page.locator("#h-result ~ p a").all():
+        link.click()
+        there = page.locator(link.get_attribute("href"))
+        assert there.bounding_box()["y"] < 844
+    assert page.locator("#h-result ~ p a").count() == 4
+    one.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_sixteen_classes_look_different(browser, tmp_path, scheme):
+    one = Visit(browser, tmp_path, color_scheme=scheme)
+    page = one.open(make_many(16))
+    looks = page.evaluate(
+        """() => [...document.querySelectorAll('.result .chip')].map((chip) => {
+          const { backgroundImage, backgroundColor } = getComputedStyle(chip, '::before');
+          return backgroundImage + backgroundColor;
+        })"""
+    )
+    assert len(looks) == len(set(looks)) == 16
+    assert sum("gradient" in look for look in looks) == 8  # stripes
+    rows(page).nth(0).click()
+    rows(page).nth(8).click()
+    marks = page.evaluate(
+        """() => [...document.querySelectorAll('mark')].map((mark) => {
+          const { backgroundImage, borderBottomColor, borderBottomStyle } = getComputedStyle(mark);
+          return [borderBottomColor, borderBottomStyle, backgroundImage === 'none'].join();
+        })"""
+    )
+    assert len(set(marks)) == 4  # of two classes in each document
+    one.close()
+
+
+def test_fifty_classes_are_a_short_legend_and_tables_that_scroll(visit):
+    page = visit.open(make_many(50))
+    chips = page.locator(".result .chip").all_inner_texts()
+    assert len(chips) == 16
+    assert chips[-1].startswith("35 other classes")
+    assert page.locator(".confusion tbody tr").count() == 50
+    for table in (".confusion", ".rounds"):
+        height, inner = page.locator(f".scroll:has({table})").evaluate(
+            "one => [one.clientHeight, one.scrollHeight]"
+        )
+        assert height < 700 < inner
+    scroll = page.locator(".scroll:has(.confusion)")
+    scroll.scroll_into_view_if_needed()
+    corner, before = scroll.bounding_box(), page.locator(".confusion thead").bounding_box()
+    scroll.evaluate("one => one.scrollTo(500, 500)")
+    after = page.locator(".confusion thead").bounding_box()
+    assert after["y"] == before["y"] == pytest.approx(corner["y"], abs=2)  # it stays in view
+    first = page.locator(".confusion tbody th").last.bounding_box()
+    assert first["x"] == pytest.approx(corner["x"], abs=2)
+    spot = [corner["x"] + 9, after["y"] + 9]  # names of rows are behind those of columns
+    assert page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).closest('thead') !== null", spot
+    )
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_plots_fill_their_columns(visit, n):
+    cards = visit.open(make_many(n)).locator("#story .plots > .card")
+    boxes = [card.bounding_box() for card in cards.all()]
+    assert len({box["x"] for box in boxes}) == 3
+    height = max(box["y"] + box["height"] for box in boxes) - min(box["y"] for box in boxes)
+    assert 3 * height < 1.4 * sum(box["height"] for box in boxes)
+
+
+def test_all_options_of_the_filters_can_be_read_on_a_phone(browser, tmp_path):
+    one = Visit(browser, tmp_path, viewport={"width": 390, "height": 844})
+    documents = [make_entry(k, truth="bad", corrected=k == 1, abstained=k == 2) for k in range(9)]
+    page = one.open(make_contents(documents))
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('.filters select')]
+          .filter((field) => {
+            const copy = field.cloneNode(true);
+            copy.removeAttribute('id');
+            document.getElementById('list').append(copy);
+            return copy.offsetWidth > field.offsetWidth;
+          })
+          .map((field) => field.id)"""
+    )
+    assert cut == []
+    one.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])

@@ -6,6 +6,7 @@ import pytest
 
 from gramshift.report.contents import DocumentMap
 from gramshift.report.drawings import (
+    STYLES,
     Scale,
     count_by_confidence,
     draw_accuracy,
@@ -13,10 +14,11 @@ from gramshift.report.drawings import (
     draw_map,
     draw_shares,
     find_levels,
+    group_classes,
     number,
     shape,
 )
-from sample_report import HOSTILE, make_entry
+from sample_report import HOSTILE
 
 CLASSES = ["bad", "good"]
 
@@ -40,18 +42,14 @@ def at(one, *names):
 
 
 def entries(*pairs):
-    return [make_entry(0, confidence=confidence, label=label) for confidence, label in pairs]
-
-
-def as_pairs(documents):
-    return [(one.label, one.confidence) for one in documents]
+    return [(label, confidence) for confidence, label in pairs]
 
 
 def test_documents_are_counted_by_confidence():
     documents = entries(
         (0.5, "bad"), (0.549, "good"), (0.55, "good"), (0.95, "bad"), (1.0, "bad"), (0.999, "good")
     )
-    low, counts = count_by_confidence(as_pairs(documents), CLASSES)
+    low, counts = count_by_confidence(documents, CLASSES)
     assert low == 0.5
     assert counts == [[1, 1], [0, 1], *[[0, 0]] * 7, [2, 1]]
     low, counts = count_by_confidence([("bad", 0.34), ("good", 0.6)], ["bad", "good", "ugly"])
@@ -140,6 +138,36 @@ def test_accuracy_stands_beside_confidence():
     (line,) = find(tree, "line", "ideal")
     assert at(line, "y1", "y2") == [y, y2]  # from 50 % to 100 %
     assert [one.text for one in find(tree, "text", "count")] == ["8", "4"]
+    parts = list(tree)
+    assert parts.index(line) < parts.index(find(tree, "text", "count")[0])  # numbers cover it
+
+
+def test_classes_have_styles_of_their_own_until_there_are_none_left():
+    names = [f"class {k}" for k in range(20)]
+    assert list(group_classes(names[:16], []).values()) == list(range(16))
+    assert len(set(STYLES)) == 16
+    rare = {0, 2, 7, 11, 19}
+    labels = [name for k, name in enumerate(names) for _ in range(1 if k in rare else 3)]
+    places = list(group_classes(names, labels).values())
+    assert {k for k, place in enumerate(places) if place == 15} == rare
+    assert [place for place in places if place < 15] == list(range(15))
+
+
+def test_a_class_beyond_the_colours_is_striped_and_a_diamond():
+    names = [f"class {k}" for k in range(10)]
+    tree = parse(draw_shares({"source": dict.fromkeys(names, 0.1)}, names))
+    plain, striped = find(tree, "rect", "c1")
+    assert (plain.get("class"), striped.get("class")) == ("c1", "c1 striped")
+    (stripes,) = (
+        one
+        for one in tree.iter("rect")
+        if one.get("fill") == "url(#stripes)" and one.get("x") == striped.get("x")
+    )
+    assert at(stripes, "y", "width", "height") == at(striped, "y", "width", "height")
+    points = DocumentMap([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], ["target"] * 3, [*names[:2], names[9]])
+    tree = parse(draw_map("before", "Before", points, names))
+    assert [one.get("class") for one in tree.iter("circle")] == ["target c0", "target c1"]
+    assert [one.get("class") for one in tree.iter("path")] == ["target c1 striped"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +187,7 @@ def test_axes_have_a_few_round_numbers(most, expected):
 def test_the_highest_bar_is_as_high_as_the_plot():
     heights = []
     for n in (1, 210):
-        drawing = draw_confidence([make_entry(0, label="bad", confidence=0.52)] * n, CLASSES)
+        drawing = draw_confidence([("bad", 0.52)] * n, CLASSES)
         heights += [at(one, "y", "height") for one in find(parse(drawing), "rect", "c0")]
     assert heights[0] == heights[1]
 

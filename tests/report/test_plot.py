@@ -119,6 +119,17 @@ def test_axes_of_the_user_keep_their_size_and_names_do_not_overlap(four, size, l
     assert ax.get_yticklabels()[0].get_fontsize() >= 6
 
 
+def test_ten_classes_look_different():
+    names = [f"class {k % 10}" for k in range(len(KITCHEN.texts))]
+    clf = gs.TransductiveClassifier().fit(KITCHEN.texts, names, target=FILMS.texts)
+    for plot in (gs.plot.confidence, gs.plot.shares, gs.plot.ngrams):
+        shown = [one[0] for one in plot(clf, ax=Figure().subplots()).get_legend_handles_labels()[0]]
+        assert len({(one.get_facecolor(), one.get_hatch()) for one in shown}) == 10
+    points = gs.plot.map(clf, ax=Figure().subplots()).get_legend_handles_labels()[0]
+    looks = {(str(one.get_edgecolor()), len(one.get_paths()[0].vertices)) for one in points}
+    assert len(looks) == 10  # with their shapes
+
+
 def test_a_map_has_a_point_for_each_document(best, ax):
     gs.plot.map(best, ax=ax, per_kind=50)
     assert [len(one.get_offsets()) for one in ax.collections[:2]] != [0, 0]

@@ -9,7 +9,7 @@ import pytest
 from gramshift.commands.classify.hand_labels import MIN_RANDOM_LABELS, read_corrections
 from gramshift.report.page import count_doubtful
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
-from sample_report import HOSTILE, make_contents, make_entry
+from sample_report import HOSTILE, make_contents, make_entry, make_many
 
 COMMAND = (
     "gramshift classify kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
@@ -139,7 +139,7 @@ def test_labels_that_are_digits_have_their_own_keys(visit):
             after=None,
         )
     )
-    assert "press 0 or 1 on it" in text(page, "tally")
+    assert "press 0 or 1, or" in text(page, "tally")
     page.locator("#sort").select_option("file")
     page.locator("#row-0").press("Enter")
     for key in ("1", "0", "-"):
@@ -150,10 +150,57 @@ def test_labels_that_are_digits_have_their_own_keys(visit):
     assert page.locator("#key-unclear").text_content() == "-"
 
 
+def test_classes_after_the_ninth_have_letters_that_no_command_has(visit):
+    contents = make_many(12)
+    page = visit.open(contents)
+    assert "press 1 to 9 or a to c, or" in text(page, "tally")
+    assert page.locator("#keys-labels").text_content() == "1 … 9 a … c"
+    assert page.locator("#numbers kbd").all_text_contents() == list("123456789abc")
+    page.locator("#sort").select_option("file")
+    page.locator("#row-0").press("Enter")
+    bars = [bar.bounding_box() for bar in page.locator(".choice .bar").all()]
+    assert len(bars) == 12
+    assert len({(bar["x"], bar["width"]) for bar in bars}) == 1  # rows are laid out alike
+    page.keyboard.press("a")
+    page.keyboard.press("c")
+    assert [row[:2] for row in read_rows(download(page))[1:]] == [
+        ["doc-0", contents.classes[9]],
+        ["doc-1", contents.classes[11]],
+    ]
+
+
+def test_of_many_classes_the_likely_ones_are_offered_and_all_others_can_be_typed(visit):
+    contents = make_many(50)
+    page = visit.open(contents)
+    page.locator("#sort").select_option("file")
+    page.locator("#row-20").press("Enter")
+    chosen = page.locator("#panel-20 .choice:not(.mark)")
+    assert chosen.count() == 50
+    seen = [one.inner_text() for one in chosen.all() if one.is_visible()]
+    assert len(seen) == 9
+    assert any(contents.classes[20] in words for words in seen)
+    page.locator("#panel-20 summary", has_text="41 other labels").click()
+    page.locator("#panel-20 .choice", has_text=contents.classes[49]).click()
+    page.keyboard.press("+")
+    field = page.locator("#new-21")
+    assert field.evaluate("one => [...one.list.options].map((option) => option.value)") == list(
+        contents.classes
+    )
+    field.fill(contents.classes[45])
+    field.press("Enter")
+    assert [row[:4] for row in read_rows(download(page))[1:]] == [
+        ["doc-20", contents.classes[49], contents.classes[20], ""],
+        ["doc-21", contents.classes[45], contents.classes[21], ""],
+    ]
+    page.locator("#row-20").press("Enter")  # the one that was chosen is offered
+    seen = [one.inner_text() for one in page.locator("#panel-20 .choice").all() if one.is_visible()]
+    assert any(contents.classes[49] in words for words in seen)
+
+
 def test_a_new_label_is_a_choice_for_all_documents(visit):
     page = visit.open(make_contents())
     page.locator("#sort").select_option("file")
-    assert "press 1 or 2 on it" in text(page, "tally")
+    assert "press 1 or 2, or" in text(page, "tally")
     page.locator("#row-0").press("+")
     page.keyboard.type(" <b>mixed</b> ")
     page.keyboard.press("Enter")
@@ -415,7 +462,7 @@ def test_earlier_corrections_are_loaded(visit):
     ]
     told = load(page, "\r\n".join(lines))
     assert told == (
-        "earlier.csv: 4 labels and 1 note loaded; 1 known here already; 1 id not on this page;"
+        "earlier.csv: 4 labels and 1 note loaded; 1 already known here; 1 id not on this page;"
         " no class is called postive."
     )
     found = {row[0]: row[1:] for row in read_rows(download(page))[1:]}

@@ -25,6 +25,7 @@ MAX_CHANGED = 0.2  # the fraction of labels that may depend on unknown proportio
 MIN_TO_LABEL = 10  # random documents to label by hand
 MAX_TO_LABEL = 50
 MAX_LISTED = 5  # classes that a warning names
+MAX_PROPORTIONS = 8  # classes whose proportions are listed
 ROUNDING = 1e-9
 UNKNOWN_PROPORTIONS = "class proportions unknown"  # the name of a diagnostic
 Proportions = dict[str, float]
@@ -258,18 +259,39 @@ def _separability_in_words(separability: float) -> str:
 
 
 def _drift_in_words(stages: list[Proportions], name: str) -> str:
-    steps = {label: " -> ".join(f"{stage[label]:.0%}" for stage in stages) for label in stages[0]}
-    listed = "; ".join(f"{label}: {step}" for label, step in steps.items())
+    shown = _most_moved({one: stages[-1][one] - stages[0][one] for one in stages[0]})
+    parts = [f"{one}: {', '.join(f'{stage[one]:.0%}' for stage in stages)}" for one in shown]
+    listed = _with_others(parts, len(stages[0]))
     return f"Class proportions, {name} and round by round: {listed}."
 
 
+def _most_moved(moves: dict[Any, float]) -> list[Any]:
+    """Return the classes whose proportion has moved most, in their order."""
+    chosen = sorted(moves, key=lambda name: -abs(moves[name]))[:MAX_PROPORTIONS]
+    return [name for name in moves if name in chosen]
+
+
+def _with_others(parts: list[str], n_classes: int) -> str:
+    n_more = n_classes - len(parts)
+    more = f"; {n_more} more class{'es' if n_more > 1 else ''} moved less" if n_more else ""
+    return "; ".join(parts) + more
+
+
 def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
-    """Return the class proportions in words: as used, in the source, and as estimated."""
-    if all(one["low"] == one["high"] for one in prior.values()):
+    """Return the class proportions in words: as used, in the source, and as estimated.
+
+    If there are many classes, only those that have moved most are listed.
+    """
+    n_classes = len(prior)
+    is_known = all(one["low"] == one["high"] for one in prior.values())
+    moved = _most_moved({name: one["used"] - one["source"] for name, one in prior.items()})
+    prior = {name: prior[name] for name in moved}
+    if is_known:
         parts = [
             f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in prior.items()
         ]
-        return "Class proportions used, none of them estimated: " + "; ".join(parts) + "."
+        listed = _with_others(parts, n_classes)
+        return f"Class proportions used, none of them estimated: {listed}."
     parts = [
         f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%};"
         f" source {one['source']:.0%}, estimated {one['estimated']:.0%})"
@@ -281,7 +303,8 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
         for name, one in prior.items()
         if one["estimated"] > one.get("limit", 1.0) and one["used"] >= one["source"]
     ]
-    return ". ".join(["Class proportions used: " + "; ".join(parts), *limited]) + "."
+    listed = _with_others(parts, n_classes)
+    return ". ".join([f"Class proportions used: {listed}", *limited]) + "."
 
 
 def vectors_in_words(share: float) -> str:

@@ -163,11 +163,15 @@ COLOURS = ("#c05518", "#2c6db3", "#287d4e", "#8450c4", "#8f6c08", "#bb3583", "#0
 
 
 def mark_style(code: int, strength: float) -> str:
-    """Return the style of a word that indicates a class; a page may have its own colours."""
-    number = code % len(COLOURS)
+    """Return the style of a word that indicates a class; a page may have its own colours.
+
+    Classes that come after the last colour have the same ones with another line.
+    """
+    times, number = divmod(code, len(COLOURS))
+    line = ("solid", "dashed", "dotted", "double")[times % 4]
     colour = f"var(--c{number}, {COLOURS[number]})"
     background = f"color-mix(in srgb, {colour} {10 + 40 * strength:.0f}%, transparent)"
-    return f"background: {background}; color: inherit; border-bottom: 2px solid {colour}"
+    return f"background: {background}; color: inherit; border-bottom: 2px {line} {colour}"
 
 
 def _ahead(word: Span) -> float:

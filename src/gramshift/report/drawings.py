@@ -1,5 +1,6 @@
 """Draw the plots of the page as SVG."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -9,18 +10,28 @@ from typing import Any
 from markupsafe import Markup
 
 from gramshift.model.explanation import COLOURS
-from gramshift.report.contents import DocumentEntry, DocumentMap
+from gramshift.report.contents import DocumentMap
 
 N_COLOURS = len(COLOURS)
+STRIPED = "striped"
+STYLES = [f"c{k}" for k in range(N_COLOURS)] + [f"c{k} {STRIPED}" for k in range(N_COLOURS)]
 WIDTH, HEIGHT = 360, 230  # about the width of a phone, so that letters are not scaled down
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 40  # margins
 BIN_WIDTH = 0.05  # of the histogram
 MAP_SIZE, MAP_MARGIN = 320, 8
 
 
-def colour(number: int) -> str:
-    """Return the style of a class; colours repeat if there are more classes."""
-    return f"c{number % N_COLOURS}"
+def group_classes(classes: Sequence[str], labels: Iterable[str]) -> dict[str, int]:
+    """Return for each class the number of its style.
+
+    If there are more classes than styles, those that are rarest in ``labels`` share the last.
+    """
+    if len(classes) <= len(STYLES):
+        return {name: number for number, name in enumerate(classes)}
+    counts = Counter(labels)
+    common = set(sorted(classes, key=lambda name: -counts[name])[: len(STYLES) - 1])
+    own = iter(range(len(STYLES) - 1))
+    return {name: next(own) if name in common else len(STYLES) - 1 for name in classes}
 
 
 def shape(name: str, text: Any = None, **attributes: Any) -> Markup:
@@ -98,19 +109,21 @@ def count_by_confidence(
     ``labelled`` has the label and the confidence of each document. Bins contain their lower
     end; the last bin contains 1 as well.
     """
-    first = floor(1 / len(classes) / BIN_WIDTH + 1e-9)
+    labelled = list(labelled)
+    least = min([1 / len(classes), *(confidence for _, confidence in labelled)])
+    first = floor(least / BIN_WIDTH + 1e-9)
     last = round(1 / BIN_WIDTH) - 1
     counts = [[0] * len(classes) for _ in range(first, last + 1)]
     code = {name: number for number, name in enumerate(classes)}
     for label, confidence in labelled:
-        place = min(max(floor(confidence / BIN_WIDTH + 1e-9), first), last)
+        place = min(floor(confidence / BIN_WIDTH + 1e-9), last)
         counts[place - first][code[label]] += 1
     return first * BIN_WIDTH, counts
 
 
-def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> Markup:
+def draw_confidence(labelled: Iterable[tuple[str, float]], classes: Sequence[str]) -> Markup:
     """Draw a histogram of the confidence of documents, stacked by label."""
-    low, counts = count_by_confidence([(one.label, one.confidence) for one in documents], classes)
+    low, counts = count_by_confidence(labelled, classes)
     highest = max((sum(row) for row in counts), default=0) or 1
     x = Scale(low, 1, LEFT, WIDTH - RIGHT)
     y = Scale(0, highest, HEIGHT - BOTTOM, TOP)
@@ -124,7 +137,7 @@ def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) 
                 continue
             top = y(below + count)
             width = x(stop) - x(start) - 2
-            parts.append(_draw_box(colour(code), x(start) + 1, top, width, y(below) - top))
+            parts.append(_draw_class(code, x(start) + 1, top, width, y(below) - top))
             below += count
         words.append(f"{percent(start)} to {percent(stop)}: {sum(row)}")
     parts += _draw_confidence_axis(x, low)
@@ -150,9 +163,10 @@ def draw_shares(shares: Mapping[str, Mapping[str, float]], classes: Sequence[str
             before += value
             if value <= 0:
                 continue
-            parts.append(_draw_box(colour(code), start, top, max(width - 1.5, 0.5), height))
+            parts.append(_draw_class(code, start, top, max(width - 1.5, 0.5), height))
             if width > 34:
-                text = shape("text", percent(value), x=start + width / 2, y=middle, class_="inside")
+                style = f"inside {STYLES[code]}"
+                text = shape("text", percent(value), x=start + width / 2, y=middle, class_=style)
                 parts.append(text)
         values = ", ".join(f"{label} {percent(share.get(label, 0.0))}" for label in classes)
         words.append(f"{name}: {values}")
@@ -186,11 +200,8 @@ def draw_map(name: str, title: str, points: DocumentMap, classes: Sequence[str])
     for wanted in ("source", "target"):  # target documents on top
         for x, y, kind, label in zip(points.x, points.y, points.kinds, points.labels, strict=True):
             if kind == wanted:
-                style = f"{kind} {colour(code.get(label, len(classes)))}"
-                point = shape(
-                    "circle", class_=style, cx=left + unit * x, cy=bottom - unit * y, r=2.6
-                )
-                parts.append(point)
+                style = STYLES[code.get(label, len(STYLES) - 1)]
+                parts.append(_draw_point(f"{kind} {style}", left + unit * x, bottom - unit * y))
     words = (
         f"{points.kinds.count('source')} source documents as rings"
         f" and {points.kinds.count('target')} target documents as dots."
@@ -204,17 +215,18 @@ def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
     x = Scale(low, 1, LEFT, WIDTH - RIGHT)
     y = Scale(0, 1, HEIGHT - BOTTOM, TOP)
     parts = [*_draw_levels(y, [0, 0.5, 1], percent)]
-    words = []
+    numbers, words = [], []
     for one in bins:
         start, stop = x(one["low"]), x(min(one["high"], 1.0))
         top = y(one["accuracy"])
         width = max(stop - start - 2, 1.0)
         parts.append(_draw_box("column", start + 1, top, width, y(0) - top))
         middle = (start + stop) / 2
-        parts.append(shape("text", f"{one['n']}", x=middle, y=max(top - 4, 10.0), class_="count"))
+        numbers.append(shape("text", f"{one['n']}", x=middle, y=max(top - 4, 10.0), class_="count"))
         between = f"{percent(one['low'])} to {percent(one['high'])}"
         words.append(f"{between}: {percent(one['accuracy'])} of {one['n']}")
     parts.append(shape("line", class_="ideal", x1=x(low), y1=y(low), x2=x(1), y2=y(1)))
+    parts += numbers  # on top of the line
     parts += _draw_confidence_axis(x, low)
     return picture("accuracy", "Calibration", "; ".join(words) + ".", parts)
 
@@ -223,13 +235,29 @@ def _draw_box(style: str, x: float, y: float, width: float, height: float) -> Ma
     return shape("rect", class_=style, x=x, y=y, width=width, height=height)
 
 
+def _draw_class(code: int, x: float, y: float, width: float, height: float) -> Markup:
+    """Return a box in the style of a class; the page has the pattern of the stripes."""
+    box = _draw_box(STYLES[code], x, y, width, height)
+    if STRIPED not in STYLES[code]:
+        return box
+    return box + shape("rect", fill="url(#stripes)", x=x, y=y, width=width, height=height)
+
+
+def _draw_point(style: str, x: float, y: float) -> Markup:
+    """Return a dot, or a diamond for a striped style: stripes of a dot would not be seen."""
+    if STRIPED not in style:
+        return shape("circle", class_=style, cx=x, cy=y, r=2.6)
+    path = f"M{number(x - 3.4)} {number(y)}l3.4-3.4 3.4 3.4-3.4 3.4z"
+    return shape("path", class_=style, d=path)
+
+
 def draw_bar(share: float, code: int) -> Markup:
     """Draw a bar; screen readers skip it, because a number follows."""
     bar = shape("rect", width=100 * share, height=8, rx=1)
     return shape(
         "svg",
         bar,
-        class_=f"worth {colour(code)}",
+        class_=f"worth {STYLES[code]}",
         viewBox="0 0 100 8",
         preserveAspectRatio="none",
         aria_hidden="true",

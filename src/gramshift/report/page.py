@@ -4,6 +4,8 @@ import os
 import re
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -19,21 +21,21 @@ from gramshift.model.verdict import tone_of
 from gramshift.report.contents import ReportContents
 from gramshift.report.drawings import (
     N_COLOURS,
-    colour,
+    STYLES,
     draw_accuracy,
     draw_bar,
     draw_confidence,
     draw_map,
     draw_shares,
     exact_percent,
+    group_classes,
     percent,
 )
-from gramshift.report.payload import MIN_CONFIDENCE, as_json, make_payload
+from gramshift.report.payload import as_json, least_confidence, make_payload
 
 MAX_DOCUMENTS = 20_000  # documents on a page; browsers become slow with more
 MAX_COLUMNS = 12  # of the user's other columns
 MAX_ISSUES = 100  # of each kind
-MAX_COUNTED_CLASSES = 8  # classes whose labels are counted at the top
 MIN_SCORED = 50  # documents with a true label, for an accuracy that is certain enough to come first
 SCRIPTS = ("labels.js", "list.js", "review.js")  # each uses those before it
 
@@ -51,6 +53,7 @@ def write_page(path: str | os.PathLike[str] | IO[bytes], contents: ReportContent
 def render_page(contents: ReportContents) -> str:
     """Return the page; equal contents give equal pages. Everything in them may be hostile."""
     style, script = _read_asset("review.css"), page_script()
+    groups = group_classes(contents.classes, (one.label for one in contents.documents))
     page = _read_template().render(
         contents=contents,
         run=contents.run,
@@ -58,17 +61,19 @@ def render_page(contents: ReportContents) -> str:
         script=Markup(script),
         policy=_make_policy(style, script),
         data=Markup(as_json(make_payload(contents))),
-        plots=_draw_plots(contents),
+        plots=_draw_plots(contents, groups),
+        legend=_count_labels(contents, groups),
+        STYLES=STYLES,
+        styles={name: STYLES[number] for name, number in groups.items()},
         facts=_list_facts(contents),
         headline=_make_headline(contents),
         diagnostics=_list_diagnostics(contents),
         scores=_list_scores(contents),
         rounds=sorted({one.round for one in contents.documents}),
         confusion=_list_confusion(contents),
-        ngrams=_list_ngrams(contents),
+        ngrams=_list_ngrams(contents, groups),
         sentence="" if _has_accuracy(contents) else contents.sentence,
         issues=_group_issues(contents),
-        colour=colour,
         percent=percent,
     )
     page = page.replace("\0", "\N{REPLACEMENT CHARACTER}")  # HTML allows neither it nor surrogates
@@ -115,21 +120,55 @@ def _make_policy(style: str, script: str) -> str:
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-def _draw_plots(contents: ReportContents) -> dict[str, Markup]:
-    classes = contents.classes
+def _name_groups(groups: dict[str, int]) -> list[str]:
+    """Return for each style the name of its class, or how many other classes share it."""
+    members: dict[int, list[str]] = {}
+    for name, number in groups.items():
+        members.setdefault(number, []).append(name)
+    return [
+        found[0] if len(found) == 1 else f"{len(found)} other classes"
+        for _, found in sorted(members.items())
+    ]
+
+
+def _count_labels(contents: ReportContents, groups: dict[str, int]) -> list[tuple[str, int, str]]:
+    """Return the name, the number of labels and their percentage for each style."""
+    counts = Counter(groups[one.label] for one in contents.documents if not one.abstained)
+    total = max(1, counts.total())
+    return [
+        (name, counts[number], percent(counts[number] / total))
+        for number, name in enumerate(_name_groups(groups))
+    ]
+
+
+def _draw_plots(contents: ReportContents, groups: dict[str, int]) -> dict[str, Markup]:
+    classes = _name_groups(groups)
+    shown = {name: classes[number] for name, number in groups.items()}
     plots: dict[str, Markup] = {}
     if contents.documents:
-        plots["confidence"] = draw_confidence(contents.documents, classes)
+        labelled = [(shown[one.label], one.confidence) for one in contents.documents]
+        plots["confidence"] = draw_confidence(labelled, classes)
     if contents.shares:
-        plots["shares"] = draw_shares(contents.shares, classes)
+        shares = {stage: _add_up(share, shown) for stage, share in contents.shares.items()}
+        plots["shares"] = draw_shares(shares, classes)
     bins = (contents.run.scores or {}).get("by_confidence")
     if bins:
         plots["accuracy"] = draw_accuracy(bins)
     maps = {"before": contents.before, "after": contents.after}
     for name, points in maps.items():
         if points is not None:
-            plots[name] = draw_map(name, f"Documents {name} adapting", points, classes)
+            labels = [shown.get(label, label) for label in points.labels]
+            title = f"Documents {name} adapting"
+            plots[name] = draw_map(name, title, replace(points, labels=labels), classes)
     return plots
+
+
+def _add_up(share: Mapping[str, float], shown: Mapping[str, str]) -> dict[str, float]:
+    """Return the sums of the proportions of classes that are shown under one name."""
+    sums: dict[str, float] = {}
+    for name, value in share.items():
+        sums[shown.get(name, name)] = sums.get(shown.get(name, name), 0.0) + value
+    return sums
 
 
 def _measured_accuracy(contents: ReportContents) -> tuple[str, str]:
@@ -176,10 +215,8 @@ def _make_headline(contents: ReportContents) -> dict[str, str] | None:
 
 def count_doubtful(contents: ReportContents) -> int:
     """Return the number of documents to review, as the script counts them; not corrected ones."""
-    return sum(
-        round(one.confidence, 4) < MIN_CONFIDENCE and not one.corrected
-        for one in contents.documents
-    )
+    least = least_confidence(len(contents.classes))
+    return sum(round(one.confidence, 4) < least and not one.corrected for one in contents.documents)
 
 
 def _list_facts(contents: ReportContents) -> list[tuple[str, str]]:
@@ -190,20 +227,10 @@ def _list_facts(contents: ReportContents) -> list[tuple[str, str]]:
     is_measured = bool(_measured_accuracy(contents)[0])
     if "accuracy" in scores and contents.expected_accuracy is not None and not is_measured:
         shown.append(("right, of those with a known label", exact_percent(scores["accuracy"])))
-    shown.append((f"less than {percent(MIN_CONFIDENCE)} sure", str(count_doubtful(contents))))
-    if not _has_accuracy(contents):
-        return shown
-    counts = Counter(one.label for one in documents if not one.abstained)
-    if n_left := len(documents) - counts.total():
+    least = percent(least_confidence(len(contents.classes)))
+    shown.append((f"doubtful: less than {least} sure", str(count_doubtful(contents))))
+    if n_left := sum(one.abstained for one in documents):
         shown.append(("left without a label", str(n_left)))
-    classes = contents.classes
-    if len(classes) > MAX_COUNTED_CLASSES:
-        commonest = {name for name, _ in counts.most_common(MAX_COUNTED_CLASSES)}
-        classes = [name for name in classes if name in commonest]
-    shown += [(f"labelled {name}", str(counts[name])) for name in classes]
-    if n_others := len(contents.classes) - len(classes):
-        n_documents = counts.total() - sum(counts[name] for name in classes)
-        shown.append((f"of {n_others} other classes", str(n_documents)))
     return shown
 
 
@@ -263,7 +290,9 @@ def _group_issues(
     return groups
 
 
-def _list_ngrams(contents: ReportContents) -> list[tuple[str, list[dict[str, Any]]]]:
+def _list_ngrams(
+    contents: ReportContents, groups: dict[str, int]
+) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the n-grams of each class, their bars on one scale; nothing if there are none.
 
     An n-gram comes with the numbers of blanks before and after it, and of documents that have it.
@@ -280,7 +309,7 @@ def _list_ngrams(contents: ReportContents) -> list[tuple[str, list[dict[str, Any
             "before": len(text) - len(text.lstrip()),
             "text": text.strip(),
             "after": len(text.lstrip()) - len(text.strip()),
-            "bar": draw_bar(weight / largest, code),
+            "bar": draw_bar(weight / largest, groups[contents.classes[code]]),
             "worth": f"{weight:.{n_digits}f}",
             "in_source": in_source,
             "in_target": in_target,

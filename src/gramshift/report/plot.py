@@ -69,6 +69,7 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
             if width > MIN_SHARE:
                 middle = start + width / 2
                 style = {"ha": "center", "va": "center", "color": "white", "fontsize": 8}
+                style["bbox"] = {"facecolor": _colour(code), "edgecolor": "none", "pad": 1}
                 ax.text(middle, place, f"{width:.0%}", **style)
         left += widths
     ax.set_yticks(places, list(stages))
@@ -154,6 +155,7 @@ def map(classifier: TransductiveClassifier, *, ax: Any = None, per_kind: int = M
                 s=16,
                 facecolors="none" if kind == "source" else _colour(code),
                 edgecolors=_colour(code),
+                marker="D" if _is_striped(code) else "o",
                 label=f"{_shorten_label(name)}, {kind}",
             )
     title = "Documents after adapting" if after else "Documents by the kernel of the fit"
@@ -204,7 +206,13 @@ def _colour(code: int) -> str:
 def _style(code: int, name: str | None) -> dict[str, Any]:
     """Return the style of a class's bars; only those with a ``name`` are in the legend."""
     label = None if name is None else _shorten_label(name)
-    return {"color": _colour(code), "edgecolor": "none", "label": label}
+    style = {"facecolor": _colour(code), "edgecolor": "white", "linewidth": 0, "label": label}
+    return style | ({"hatch": "////"} if _is_striped(code) else {})
+
+
+def _is_striped(code: int) -> bool:
+    """Return True for every second turn through the colours."""
+    return code // len(COLOURS) % 2 == 1
 
 
 def _shorten_label(name: str) -> str:

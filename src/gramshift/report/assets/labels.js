@@ -1,6 +1,5 @@
   // Labels, marks and notes of a reviewer: kept in the browser, written to a table and read from one.
   // Texts, ids and labels are untrusted: they become text nodes, never markup.
-  const COLOURS = 8;
   const UNCLEAR = -1;  // marks are used like codes of labels
   const NONE = -2;
   const MARKS = { [UNCLEAR]: "unclear", [NONE]: "none of these" };
@@ -52,13 +51,21 @@
     const used = new Set(review.labels.values());
     return [...allLabels().keys()].filter((code) => code < classes.length || used.has(code));
   }
-  // Keys of labels: 1 to 9 in their order, or the labels themselves if all classes are digits.
+  // Keys of labels: 1 to 9 and the letters that no command has, in their order, or the labels
+  // themselves if all classes are digits.
+  const LABEL_KEYS = "123456789abcdfghilmoqrstvwyz";
   const areDigits = classes.every((name) => /^[0-9]$/.test(name));
   const UNCLEAR_KEY = areDigits ? "-" : "0";
   function keyOf(code, codes = offered()) {
     if (areDigits) return classes[code] ?? "";
-    const place = codes.indexOf(code);
-    return place >= 0 && place < 9 ? String(place + 1) : "";
+    return LABEL_KEYS[codes.indexOf(code)] ?? "";
+  }
+  const offeredKeys = () => offered().map((code, place, codes) => keyOf(code, codes)).filter(Boolean);
+  // Return the first and the last of the digits among keys, then of the letters.
+  function keyRange(keys, to, or) {
+    const kinds = [keys.filter((key) => key <= "9"), keys.filter((key) => key > "9")];
+    const ends = (some) => (some.length > 1 ? some[0] + to + some.at(-1) : some[0]);
+    return kinds.filter((some) => some.length).map(ends).join(or);
   }
   const allLabels = () => [...classes, ...review.added];
   const labelName = (code) => MARKS[code] ?? classes[code] ?? review.added[code - classes.length];
@@ -242,7 +249,7 @@
   function take(text, from) {
     const [header = [], ...lines] = fromCsv(text);
     const column = Object.fromEntries(header.map((cell, place) => [cell.trim().toLowerCase(), place]));
-    if (!("id" in column && "label" in column)) return `${from} has no columns id and label: it is no table of corrections.`;
+    if (!("id" in column && "label" in column)) return `${from} has no columns id and label: it is not a table of corrections.`;
     const numbers = new Map();
     documents.forEach((one, number) => numbers.set(whole(one.id), number).set(one.id, number));
     const escaped = new Map(allLabels().map((label) => [whole(label), label]));
@@ -272,7 +279,7 @@
     if (last.size) give([...last]);
     keep();
     const parts = [`${from}: ${counted(last.size, "label")} and ${counted(found.notes, "note")} loaded`];
-    if (found.known) parts.push(`${found.known} known here already`);
+    if (found.known) parts.push(`${found.known} already known here`);
     if (found.strange) parts.push(`${counted(found.strange, "id")} not on this page`);
     if (found.classless.size) parts.push(`no class is called ${[...found.classless].slice(0, 5).map(name).join(", ")}`);
     return `${parts.join("; ")}.`;

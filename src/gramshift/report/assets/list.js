@@ -6,17 +6,19 @@
   const open = new Set();
   let current = -1;  // the document that keys apply to
 
-  const colour = (code) => (code in MARKS ? "marked" : `c${code % COLOURS}`);
+  const MAX_CHOICES = 12;  // labels that a document offers at once; if there are more, the likely ones
+  const N_LIKELY = 9;
+  const colour = (code) => (code in MARKS ? "marked" : data.styles[code] ?? data.styles.at(-1));
   const chip = (code) => make("span", { className: `chip ${colour(code)}` }, make("bdi", {}, labelName(code)));
   const SHOW = {
     doubtful: [`less than ${percent(data.doubtful)} sure`, isDoubtful, isDoubtful],
     unreviewed: ["not reviewed yet", (one, number) => !review.labels.has(number), () => true],
     reviewed: ["reviewed", (one, number) => review.labels.has(number), () => true],
     noted: ["with a note", (one, number) => review.notes.has(number), () => true],
-    disagree: ["differs without adapting", (one) => "reference" in one && one.reference !== one.label, (one) => "reference" in one],
+    disagree: ["changed by adapting", (one) => "reference" in one && one.reference !== one.label, (one) => "reference" in one],
     wrong: ["wrong", (one) => "truth" in one && one.truth !== classes[one.label], (one) => "truth" in one],
-    corrected: ["label given by a person", (one) => one.corrected, (one) => one.corrected],
-    abstained: ["left without a label", (one) => one.abstained, (one) => one.abstained],
+    corrected: ["labelled by a person", (one) => one.corrected, (one) => one.corrected],
+    abstained: ["without a label", (one) => one.abstained, (one) => one.abstained],
   };
   const SORT = {
     doubtful: (a, b) => documents[a].confidence - documents[b].confidence || a - b,
@@ -87,8 +89,8 @@
       byId(id).value = options.some((one) => one.value === before) ? before : "";
     }
     const withKey = codes.filter((code) => keyOf(code, codes));
-    const keys = withKey.map((code) => keyOf(code, codes));
-    byId("keys-labels").textContent = areDigits || keys.length < 5 ? keys.join(" ") : `${keys[0]} … ${keys.at(-1)}`;
+    const keys = offeredKeys();
+    byId("keys-labels").textContent = areDigits || keys.length < 5 ? keys.join(" ") : keyRange(keys, " … ", " ");
     const rows = withKey.flatMap((code) => [
       make("dt", {}, make("kbd", {}, keyOf(code, codes))),
       make("dd", {}, make("bdi", {}, labelName(code))),
@@ -185,7 +187,7 @@
       const button = make(
         "button",
         { type: "button", className: code in MARKS ? "choice mark" : "choice", "aria-pressed": String(mine === code) },
-        key ? make("kbd", { "aria-hidden": "true" }, key) : null,
+        make(key ? "kbd" : "span", { className: "key", "aria-hidden": "true" }, key),
         make("bdi", {}, labelName(code)),
         ...more,
       );
@@ -193,20 +195,28 @@
       return button;
     };
     const codes = offered();
-    const buttons = codes.map((code) => {
+    const drawChoice = (code) => {
       if (code >= classes.length) return choice(code, keyOf(code, codes));
       const fill = make("span", { className: `fill ${colour(code)}` });
       fill.style.width = `${100 * one.probabilities[code]}%`;
       const bar = make("span", { className: "bar", "aria-hidden": "true" }, fill);
       return choice(code, keyOf(code, codes), bar, make("span", { className: "sure" }, percent(one.probabilities[code])));
-    });
+    };
     const marks = make("div", { className: "marks" }, choice(UNCLEAR, UNCLEAR_KEY), choice(NONE, "x"));
     const heading = make("h3", {}, "The right label is");
+    const isMany = codes.length > MAX_CHOICES;
+    const chance = (code) => one.probabilities[code] ?? 1;  // of an added label: it is offered
+    const likely = isMany ? [...codes].sort((a, b) => chance(b) - chance(a)).slice(0, N_LIKELY) : codes;
+    const isLikely = (code) => likely.includes(code) || code === mine;
+    const others = codes.filter((code) => !isLikely(code)).map(drawChoice);
+    const more = isMany ? make("details", {}, make("summary", {}, `${others.length} other labels`), ...others) : null;
+    const buttons = [...codes.filter(isLikely).map(drawChoice), more];
     const parts = [heading, ...buttons, marks, drawNewLabel(number), drawNote(number)];
     return make("div", { className: "choices", role: "group", "aria-label": "The right label" }, ...parts);
   }
   function drawNewLabel(number) {
     const field = make("input", { type: "text", id: `new-${number}`, maxLength: LONGEST_LABEL, autocomplete: "off" });
+    field.setAttribute("list", "names");  // a read-only property
     const button = make("button", { type: "button" }, "Set");
     const set = () => {
       const code = codeOf(field.value);
@@ -234,7 +244,7 @@
     return make("label", { className: "note" }, "Note", field);
   }
   function drawNearest(one) {
-    if (!one.near.length) return make("p", { className: "quiet" }, "None has an n-gram in common with it.");
+    if (!one.near.length) return make("p", { className: "quiet" }, "No source document has an n-gram in common with it.");
     return make("ul", { className: "near" }, ...one.near.map(drawNear));
   }
   function drawNear([place, similarity]) {
@@ -247,7 +257,7 @@
         "p",
         {},
         code >= 0 ? chip(code) : make("bdi", {}, label),
-        make("span", { className: "quiet" }, ` ${percent(similarity)} alike, `, make("bdi", {}, name(id))),
+        make("span", { className: "quiet" }, ` ${percent(similarity)} similar, `, make("bdi", {}, name(id))),
       ),
       make(
         "details",

@@ -109,11 +109,10 @@
       .filter(([n]) => n)
       .map(([n, words]) => `, ${n} ${words}`);
     const isEmpty = codes.length + review.notes.size === 0;
-    const n = offered().length;
-    const inOrder = n === 2 ? "1 or 2" : `1 to ${Math.min(n, 9)}`;
-    const keys = areDigits ? `${classes.slice(0, -1).join(", ")} or ${classes.at(-1)}` : inOrder;
+    const keys = offeredKeys();
+    const ways = areDigits || keys.length < 3 ? keys.join(" or ") : keyRange(keys, " to ", " or ");
     byId("tally").textContent = isEmpty
-      ? `No label set yet. Open a document and choose, or press ${keys} on it.`
+      ? `No label set yet. Select a document and press ${ways}, or open it and choose.`
       : `${counted(given.length, "label")} set, ${changed} changed and ${given.length - changed} confirmed${others.join("")}`;
     byId("review").classList.toggle("empty", isEmpty);
     byId("undo").disabled = review.steps.length === 0;
@@ -165,7 +164,7 @@
     const earlier = documents.filter((one, number) => one.corrected && !review.labels.has(number)).length;
     const more = earlier ? ` and ${earlier} of earlier runs` : "";
     const said = new Set([...review.labels.keys(), ...review.notes.keys()]).size;
-    const words = `${counted(said, "document")}${more} saved as ${FILE}, where your browser puts downloads.`;
+    const words = `${counted(said, "document")}${more} saved as ${FILE} in the download folder of your browser.`;
     byId("saved").textContent = data.command ? `${words} Now run (adjust the path to ${FILE}):` : words;
     // Lines break between words, not at hyphens.
     const parts = data.command.split(/(?<= )/).map((part) => make("span", {}, part));
@@ -223,7 +222,10 @@
     n: () => turn(1) && focusOn(shown()[0]),
     p: () => turn(-1) && focusOn(shown()[0]),
     "/": () => byId("search").focus(),
-    "?": () => byId("keys").showModal(),
+    "?": () => {
+      byId("keys").showModal();
+      byId("keys").scrollTop = 0;  // the focus is on the button at its end
+    },
   };
   function onKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open || !byId("shortcuts").checked) return;
