@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ MIN_STRENGTH = 0.08  # of a word that is shown, relative to the strongest word
 _ASCII_WORD = re.compile(rf"[{re.escape(WORD_MARKS)}]|[^\s{re.escape(SEPARATORS + WORD_MARKS)}]+")
 
 
-@dataclass(frozen=True)
-class WordSpan:
+class WordSpan(NamedTuple):
     """A word, a phrase, or a few characters of a script without blanks, that indicates a class."""
 
     start: int
@@ -44,21 +43,31 @@ def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
     ahead = by_character - by_character.mean(axis=1, keepdims=True)
     totals = np.vstack([np.zeros((1, ahead.shape[1])), np.cumsum(ahead, axis=0)])
 
-    def weigh(start: int, stop: int) -> WordSpan:
-        added = totals[stop] - totals[start]
-        code = int(np.argmax(added))
-        return WordSpan(start, stop, code, float(added[code]))
+    bounds = np.array(list(_find_units(text, ahead)), np.intp).reshape(-1, 2)
+    added = totals[bounds[:, 1]] - totals[bounds[:, 0]]
+    codes = added.argmax(axis=1)
+    strengths = np.take_along_axis(added, codes[:, None], axis=1)[:, 0]
 
     found: list[WordSpan] = []
     n_joined = 0
-    for start, stop in _find_units(text, ahead):
-        one = weigh(start, stop)
-        if found and n_joined < MAX_PHRASE and _belong_together(text, ahead, found[-1], one):
-            one, n_joined = weigh(found.pop().start, stop), n_joined + 1
+    for (start, stop), code, strength in zip(
+        bounds.tolist(), codes.tolist(), strengths.tolist(), strict=True
+    ):
+        one = WordSpan(start, stop, code, strength)
+        if found and n_joined < MAX_PHRASE and _belong_together(text, totals, found[-1], one):
+            one = _weigh(totals, found.pop().start, stop)
+            n_joined += 1
         else:
             n_joined = 1
         found.append(one)
     return sorted((one for one in found if one.strength > 0), key=lambda one: -one.strength)
+
+
+def _weigh(totals: Floats, start: int, stop: int) -> WordSpan:
+    """Return the class for which these characters speak most; ``totals`` are cumulative sums."""
+    added = totals[stop] - totals[start]
+    code = int(np.argmax(added))
+    return WordSpan(start, stop, code, float(added[code]))
 
 
 def choose_words(ranked: list[WordSpan], n: int = N_SHOWN) -> list[WordSpan]:
@@ -67,15 +76,17 @@ def choose_words(ranked: list[WordSpan], n: int = N_SHOWN) -> list[WordSpan]:
     return sorted((one for one in ranked[:n] if one.strength > least), key=lambda one: one.start)
 
 
-def _belong_together(text: str, ahead: Floats, one: WordSpan, other: WordSpan) -> bool:
+def _belong_together(text: str, totals: Floats, one: WordSpan, other: WordSpan) -> bool:
     """Return True if two neighbouring words are a phrase."""
-    gap = slice(one.stop, other.start)
-    are_words = text[one.start].isalnum() and text[other.start].isalnum()
-    if one.code != other.code or not text[gap].isspace() or not are_words:
+    if one.code != other.code or not text[one.stop : other.start].isspace():
+        return False
+    if not (text[one.start].isalnum() and text[other.start].isalnum()):
         return False
     weaker, stronger = sorted(each.strength / (each.stop - each.start) for each in (one, other))
-    is_alike = weaker > 0 and weaker >= MIN_RATIO * stronger
-    return is_alike and float(ahead[gap, one.code].mean()) >= weaker
+    if weaker <= 0 or weaker < MIN_RATIO * stronger:
+        return False
+    added = float(totals[other.start, one.code] - totals[one.stop, one.code])
+    return added / (other.start - one.stop) >= weaker
 
 
 def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:

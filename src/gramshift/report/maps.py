@@ -38,7 +38,8 @@ def draw_maps(
         return DocumentMap(x, y, kinds, labels)
 
     if features is not None:
-        return make_map(np.vstack(list(features.rows(rows, rows)))), None
+        narrowed = features.narrow(rows)
+        return make_map(np.vstack(list(narrowed.rows(np.arange(len(rows)))))), None
     documents: Any = model.documents
     is_array = isinstance(documents, np.ndarray)
     chosen = documents[rows] if is_array else [documents[row] for row in rows]

@@ -221,6 +221,7 @@ def add_rows(
         adding, taking = np.empty(n, np.int32), np.empty(n, np.int32)
         find_lists(first, middle, last, owners, adding, taking)
         members, size = np.empty(starts[last] - starts[first], np.int64), 0
+        rows, columns = np.empty(members.size, np.int64), np.empty(members.size, np.int64)
         bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int32), 0
         for f in range(n):
             bottom, weight = size, weights[begin + f]
@@ -240,13 +241,18 @@ def add_rows(
                     members[size] = docs[p]
                     size += 1
             if weight != 0.0:
+                n_rows, n_columns = 0, 0
                 for i in range(bottom, size):
-                    row = row_of[members[i]]
-                    if row >= 0:
-                        for j in range(bottom, size):
-                            column = column_of[members[j]]
-                            if column >= 0:
-                                out[row, column] += weight
+                    if row_of[members[i]] >= 0:
+                        rows[n_rows] = row_of[members[i]]
+                        n_rows += 1
+                    if column_of[members[i]] >= 0:
+                        columns[n_columns] = column_of[members[i]]
+                        n_columns += 1
+                for i in range(n_rows):
+                    row = np.uint64(rows[i])
+                    for j in range(np.uint64(n_columns)):
+                        out[row, np.uint64(columns[j])] += weight
             if parents[begin + f] < n:
                 bottoms[n_waiting], waiting[n_waiting] = bottom, parents[begin + f]
                 n_waiting += 1
