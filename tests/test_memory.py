@@ -102,6 +102,14 @@ def test_a_linear_fit_takes_memory_in_proportion_to_its_documents():
     assert 9 < ten.n_bytes / one.n_bytes <= 10
 
 
+def test_every_class_after_the_second_takes_as_much_time():
+    few, more, many = (
+        estimate(replace(WORK, n_classes=n), linear=True).seconds for n in (2, 20, 200)
+    )
+    assert many - few == pytest.approx(11 * (more - few))
+    assert more > few
+
+
 def test_a_run_that_fits_is_let_through():
     needs = check_memory(WORK, 10**9, linear=False, way="--fit-on {}")
     assert needs == estimate(WORK, linear=False)

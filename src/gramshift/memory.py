@@ -51,6 +51,7 @@ PAGE_BYTES = 100 << 20  # of a report, without its longest text
 START_SECONDS = 3.0
 SERIAL_SECONDS = 8.5e-7  # for a character that is read, checked and written, on one core
 LINEAR_SECONDS = 1.6e-6  # for a character in training
+CLASS_SECONDS = 5e-5  # for a document and each class after the second
 BASE_STEPS_DOCUMENTS = 10_000  # more of them take more steps of training
 NGRAM_SECONDS = 5e-8
 CELL_SECONDS = 8e-8
@@ -203,7 +204,8 @@ def estimate(work: Work, *, linear: bool) -> Needs:
         per_length = LISTED_BYTES * n_characters
         fit = per_length * (work.n_lengths + 2 * work.n_classes - 1)
         steps = max(1.0, n / BASE_STEPS_DOCUMENTS) ** 0.25
-        seconds = LINEAR_SECONDS * steps * n_characters * work.n_fits
+        by_class = CLASS_SECONDS * n * max(0, work.n_classes - 2)
+        seconds = (LINEAR_SECONDS * n_characters + by_class) * steps * work.n_fits
     else:
         index = NGRAM_BYTES * n_ngrams
         fit = max(index, CELL_BYTES * n * n + index / 2)
