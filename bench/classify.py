@@ -1,4 +1,4 @@
-"""The command ``gramshift classify`` from files to report: seconds and peak memory."""
+"""The command ``gramshift classify`` from files to labels and a report, stage by stage."""
 
 import json
 import subprocess
@@ -14,6 +14,7 @@ from bench.corpus import ROOT, Texts, load_reviews, take, write_documents
 from bench.linear import run_command
 from bench.machine import say
 
+LABELS, REPORT = OUTPUTS = ("labels", "report")
 WARM_DOCS = 60  # of the first run, which compiles
 
 
@@ -38,16 +39,21 @@ def run(
         for home in homes.values():
             say(f"once to compile, {WARM_DOCS} documents: {home}")
             classify(folder, home, "warm-")
-        runs: dict[str, list[dict[str, Any]]] = {which: [] for which in homes}
+        runs: dict[tuple[str, str], list[dict[str, Any]]] = {
+            (output, which): [] for output in OUTPUTS for which in homes
+        }
         for _ in range(few):
-            for which, several in runs.items():
-                say(f"{n} documents, {which}")
-                several.append(classify(folder, homes[which], ""))
-    title = f"files to report, {n} documents"
-    rows = [{title: which} | sum_up(several) for which, several in runs.items()]
-    result: dict[str, Any] = {"repeat": few, "tables": {"runs": rows}}
+            for (output, which), several in runs.items():
+                say(f"{n} documents, {output}, {which}")
+                several.append(classify(folder, homes[which], "", output=output))
+    rows = [
+        {f"{n} documents, from files to": output, "code": which} | sum_up(several)
+        for (output, which), several in runs.items()
+    ]
+    stages = show_stages({" ".join(key): several for key, several in runs.items()})
+    result: dict[str, Any] = {"repeat": few, "tables": {"runs": rows, "stages": stages}}
     if against:
-        labels = zip(*(several[0]["labels"] for several in runs.values()), strict=True)
+        labels = zip(*(runs[REPORT, which][0]["labels"] for which in homes), strict=True)
         n_other = sum(ours != theirs for ours, theirs in labels)
         result["notes"] = [f"{n_other} labels of {n // 2} differ"]
     return result
@@ -70,16 +76,20 @@ def git(*arguments: str) -> None:
     subprocess.run(["git", "-C", str(ROOT), *arguments], stdout=sys.stderr, check=True)
 
 
-def classify(folder: Path, home: Path, prefix: str) -> dict[str, Any]:
-    """Run the command of that folder once, from files to labels and a report."""
-    labels, page = folder / "labels.jsonl", folder / "page.html"
+def classify(folder: Path, home: Path, prefix: str, *, output: str = REPORT) -> dict[str, Any]:
+    """Run the command of that folder once, from files to labels, or to labels and a report."""
+    labels, page, stages = folder / "labels.jsonl", folder / "page.html", folder / "stages.json"
     source, target = folder / f"{prefix}source.jsonl", folder / f"{prefix}target.jsonl"
     command = ["classify", source, "--target", target, "--text", "text", "--label", "label"]
-    command += ["--output", labels, "--report", page, "--force"]
-    found = run_command(*command, home=home)
+    command += ["--output", labels, "--force"]
+    command += ["--report", page] if output == REPORT else []
+    found = run_command(*command, home=home, stages=stages)
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     name = next(name for name in rows[0] if name not in ("id", "text"))
-    return found | {"page_mb": page.stat().st_size / 1e6, "labels": [row[name] for row in rows]}
+    return found | {
+        "stages": json.loads(stages.read_text()),
+        "labels": [row[name] for row in rows],
+    }
 
 
 def sum_up(runs: list[dict[str, Any]]) -> dict[str, float]:
@@ -87,6 +97,19 @@ def sum_up(runs: list[dict[str, Any]]) -> dict[str, float]:
     best = min(runs, key=lambda one: one["seconds"])
     return {
         "seconds": best["seconds"],
+        "of CPUs": sum(best["stages"].values()),
         "peak MB": max(one["peak_mb"] for one in runs),
-        "page MB": best["page_mb"],
     }
+
+
+def show_stages(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return a row of CPU seconds for each stage, of the fastest run of each kind."""
+    best = {
+        title: min(several, key=lambda one: one["seconds"])["stages"]
+        for title, several in runs.items()
+    }
+    stages = dict.fromkeys(stage for found in best.values() for stage in found)
+    return [
+        {"CPU seconds": stage} | {title: found.get(stage, 0.0) for title, found in best.items()}
+        for stage in stages
+    ]

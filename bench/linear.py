@@ -16,6 +16,7 @@ import gramshift
 from bench.child import run_child
 from bench.corpus import (
     NGRAM_RANGE,
+    ROOT,
     CorpusError,
     Reviews,
     Texts,
@@ -283,13 +284,20 @@ def classify_by_sample(plan: Plan) -> Section:
     return {"sample": [row]}
 
 
-def run_command(*arguments: object, home: Path | None = None) -> dict[str, float]:
-    """Run ``gramshift`` of this tree or of ``home`` in a process; raise an error if it fails."""
+def run_command(
+    *arguments: object, home: Path | None = None, stages: Path | None = None
+) -> dict[str, float]:
+    """Run ``gramshift`` of this tree or of ``home`` in a process; raise an error if it fails.
+
+    The CPU seconds of its stages are written to the file ``stages``, if one is given.
+    """
     home = home or Path(gramshift.__file__).parents[1]
     start = "from gramshift.commands.entry import run; run()"
+    if stages is not None:
+        start = f"from bench.stages import main; main({str(stages)!r})"
     command = [sys.executable, "-P", "-c", start, *map(str, arguments)]
     peak = 0
-    path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(home), str(ROOT), os.environ.get("PYTHONPATH")]))
     with TemporaryFile() as errors:
         begun = time.perf_counter()
         with subprocess.Popen(
