@@ -1,6 +1,7 @@
 """gramshift compare: from files to a folder of results."""
 
 import csv
+import gzip
 import json
 
 import pytest
@@ -40,6 +41,24 @@ def test_source_and_target(gramshift, labelled):
     told = json.loads((labelled / "found" / "comparison.json").read_text())
     assert [row["n"] for row in told["rows"]] == [120, 120]
     assert f"{100 * told['summary'][1]['accuracy']:.1f}" in answer.out
+
+
+def test_classes_of_odd_names_in_tables(gramshift, labelled):
+    """Python's own writer does not quote a lone carriage return."""
+    rows = [(text, ("a\rb", "=c,d")[text > "m"]) for text in load_demo("kitchen").texts[:60]]
+    for name, part in (("source.jsonl", rows[:40]), ("target.jsonl", rows[40:])):
+        lines = [json.dumps({"text": text, "label": label}) + "\n" for text, label in part]
+        (labelled / name).write_text("".join(lines))
+    given = ("compare", "source.jsonl", "--target", "target.jsonl", *SMALL, "--no-plot")
+    assert gramshift(*given, "--output", "found").code == 0
+    with open(labelled / "found" / "comparison.csv", newline="") as file:
+        table = list(csv.reader(file, strict=True))
+    assert len({len(row) for row in table}) == 1
+    assert len(table) == 3
+    assert "recall a\rb" in table[0]
+    with gzip.open(labelled / "found" / "answers.csv.gz", "rt", newline="") as file:
+        answers = list(csv.DictReader(file, strict=True))
+    assert [one["true"] for one in answers] == [label for _, label in rows[40:]] * 2
 
 
 def test_methods_without_adaptation(gramshift, labelled):
