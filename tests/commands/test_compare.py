@@ -3,9 +3,11 @@
 import csv
 import gzip
 import json
+import shutil
 
 import pytest
 
+from conftest import posix
 from small_demo import load_demo
 from small_tables import write_csv
 
@@ -105,6 +107,21 @@ def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
         json.loads((labelled / "comparison" / "comparison.json").read_text())["rows"][0]["seconds"]
         != resumed["rows"][0]["seconds"]
     )
+
+
+@posix
+def test_files_of_a_user_are_not_deleted(gramshift, labelled):
+    once = ("compare", "pans.csv", "--target", "truth.csv", *SMALL, "--no-plot", "--output", "new")
+    for folder in ("new", "new/compared", "precious"):
+        (labelled / folder).mkdir()
+        (labelled / folder / "mine.json").write_text("{}")
+    assert gramshift(*once).code == 0
+    shutil.rmtree(labelled / "new" / "compared")
+    (labelled / "new" / "compared").symlink_to("../precious")
+    refused = gramshift(*once, "--force")
+    assert refused.code == 2
+    assert "new/compared is a link" in refused.err
+    assert [path.name for path in (labelled / "precious").iterdir()] == ["mine.json"]
 
 
 def test_a_refused_command_loses_nothing(gramshift, labelled):
