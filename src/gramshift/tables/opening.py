@@ -121,6 +121,10 @@ def find_files(given: str, *, format: str | None = None, option: str = "--input"
             problem = f"{option} {given}: no file has a name like this"
         else:
             return [given]  # opening it raises a better error
+        for one in files:
+            if not system.isfile(one) and not system.isdir(one):
+                advice = "a link that leads nowhere, a pipe or a device; remove it or name others"
+                raise TableError(f"{option} {given}: {one} is no file, but {advice}")
         files = sorted(filter(system.isfile, files))
         if not files:
             raise TableError(problem)
