@@ -7,6 +7,7 @@ from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
 from gramshift.model.verdict import tone_of
 from gramshift.tables.columns import suggest
+from gramshift.tables.table import short
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
@@ -105,7 +106,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
         )
     for name in (name for name in rows if name not in classes):
         lines.append(
-            f"No class of the source is called {name!r}, so that it always counts as wrong"
+            f"No class of the source is called {short(name)!r}, so that it always counts as wrong"
             f"{suggest(name, classes)}"
         )
     if len(rows) > MAX_CLASSES:
