@@ -169,7 +169,7 @@ def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
         n_known = n_known + 1 if code <= n_chars else 0
         # an unknown character has left the key once n_known is large enough
         key = ((key << np.uint64(bits)) | np.uint64(code)) & mask
-        places[n], keys[n] = p + 1 - root, key
+        places[n], keys[n] = max(p + 1 - root, 0), key
         n += np.uint64(n_known >= root)
     return n
 
