@@ -147,6 +147,8 @@ def read_header(
         shape, is_fortran, dtype = npy.read_array_header_1_0(file, max_header_size=1000)
     except Exception:  # the header is a Python literal, which can be wrong in many ways
         raise ValueError(f"{name} is not an array") from None
+    if dtype.hasobject:
+        raise ValueError(f"{name} has values of type {dtype}")
     is_shape = all(type(side) is int and side >= 0 for side in shape)
     if not is_shape or math.prod(shape) * dtype.itemsize != size - file.tell():
         raise ValueError(f"{name} has shape {shape} in its header, which is not what it holds")
