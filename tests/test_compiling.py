@@ -141,6 +141,24 @@ def test_a_disk_without_room_is_named_and_stops_nobody(tmp_path, run):
     assert "set NUMBA_CACHE_DIR to a new folder" in lines[0]
 
 
+PLAIN = """
+    import gramshift as gs
+    clf = gs.TransductiveClassifier(ngram_range=(2, 3))
+    clf.fit(["a good pan", "a bad pan", "good", "bad"], [1, 0, 1, 0], target=["a bad film", "good"])
+    print(clf.predict(["so bad", ""])[0], clf.explain("so bad").label)
+"""
+
+
+@pytest.mark.process
+def test_compiled_functions_run_as_plain_python():
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(PLAIN)]
+    result = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (result.stdout, result.stderr) == ("0 0\n", "")
+
+
 @pytest.mark.process
 def test_without_a_place_it_says_that_every_process_compiles():
     """Code that is in no file has no place for what is compiled from it."""

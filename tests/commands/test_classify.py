@@ -280,6 +280,8 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
             "no class is called 'postive'; the source has negative, positive;"
             " did you mean positive?",
         ),
+        ([("f1", "d" * 900)], f"no class is called '{'d' * 57}...'; the source has"),
+        ([("f" * 900, "positive")], f"no target document has the id '{'f' * 57}...'"),
         ([("f1", "")], "none of its 1 documents has a label yet"),
         ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
         ([(f"f{n}", "positive") for n in range(120)], "has a label for every target document"),

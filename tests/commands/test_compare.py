@@ -1,10 +1,13 @@
 """gramshift compare: from files to a folder of results."""
 
 import csv
+import gzip
 import json
+import shutil
 
 import pytest
 
+from conftest import posix
 from small_demo import load_demo
 from small_tables import write_csv
 
@@ -40,6 +43,24 @@ def test_source_and_target(gramshift, labelled):
     told = json.loads((labelled / "found" / "comparison.json").read_text())
     assert [row["n"] for row in told["rows"]] == [120, 120]
     assert f"{100 * told['summary'][1]['accuracy']:.1f}" in answer.out
+
+
+def test_classes_of_odd_names_in_tables(gramshift, labelled):
+    """Python's own writer does not quote a lone carriage return."""
+    rows = [(text, ("a\rb", "=c,d")[text > "m"]) for text in load_demo("kitchen").texts[:60]]
+    for name, part in (("source.jsonl", rows[:40]), ("target.jsonl", rows[40:])):
+        lines = [json.dumps({"text": text, "label": label}) + "\n" for text, label in part]
+        (labelled / name).write_text("".join(lines))
+    given = ("compare", "source.jsonl", "--target", "target.jsonl", *SMALL, "--no-plot")
+    assert gramshift(*given, "--output", "found").code == 0
+    with open(labelled / "found" / "comparison.csv", newline="") as file:
+        table = list(csv.reader(file, strict=True))
+    assert len({len(row) for row in table}) == 1
+    assert len(table) == 3
+    assert "recall a\rb" in table[0]
+    with gzip.open(labelled / "found" / "answers.csv.gz", "rt", newline="") as file:
+        answers = list(csv.DictReader(file, strict=True))
+    assert [one["true"] for one in answers] == [label for _, label in rows[40:]] * 2
 
 
 def test_methods_without_adaptation(gramshift, labelled):
@@ -86,6 +107,21 @@ def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
         json.loads((labelled / "comparison" / "comparison.json").read_text())["rows"][0]["seconds"]
         != resumed["rows"][0]["seconds"]
     )
+
+
+@posix
+def test_files_of_a_user_are_not_deleted(gramshift, labelled):
+    once = ("compare", "pans.csv", "--target", "truth.csv", *SMALL, "--no-plot", "--output", "new")
+    for folder in ("new", "new/compared", "precious"):
+        (labelled / folder).mkdir()
+        (labelled / folder / "mine.json").write_text("{}")
+    assert gramshift(*once).code == 0
+    shutil.rmtree(labelled / "new" / "compared")
+    (labelled / "new" / "compared").symlink_to("../precious")
+    refused = gramshift(*once, "--force")
+    assert refused.code == 2
+    assert "new/compared is a link" in refused.err
+    assert [path.name for path in (labelled / "precious").iterdir()] == ["mine.json"]
 
 
 def test_a_refused_command_loses_nothing(gramshift, labelled):

@@ -1,6 +1,7 @@
 """--encoder: a real encoder, and others by name, of packages that are stood in for here."""
 
 import json
+import struct
 import sys
 
 import numpy as np
@@ -42,6 +43,7 @@ def SentenceTransformer(folder, local_files_only):
     return Model
 """,
 }
+NPY = "{'descr': '<f8', 'fortran_order': False, 'shape': (70, %s)}"
 CLASSIFY = ["classify", "pans.csv", "--target", "films.csv", "--ngrams", "2-4"]
 
 
@@ -175,6 +177,17 @@ def test_files_of_other_vectors_are_refused(gramshift, packages):
     refuse("no array of NumPy")
     np.save(path, np.array([{}]), allow_pickle=True)
     refuse("no array of NumPy")
+    for header in ("(" * 900, "-" * 900 + "1", NPY % 10**13, NPY % True):
+        path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode())
+        refuse("no array of NumPy")
+    path.write_bytes(b"PK\3\4")
+    refuse("no array of NumPy")
+    np.save(path, np.zeros((70, 1), np.uint8))
+    content = path.read_bytes().replace(b"(70, 1), }" + b" " * 10, b"(70, 20000000000), }")
+    with path.open("wb") as file:  # small numbers, which need eight times as much to be checked
+        file.write(content[:-70])
+        file.truncate(128 + 70 * 20_000_000_000)
+    refuse("the memory limit is")
     for wrong in (good[:-1], good[0], good * np.nan, good.astype(str)):
         np.save(path, wrong)
         refuse("must give an array of shape (70, width)")

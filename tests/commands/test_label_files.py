@@ -226,7 +226,6 @@ def test_bad_files_are_named_and_the_others_done(gramshift, model, expected, par
         model,
         "--input",
         "parts",
-        "parts/h.csv",
         "--output",
         "labels/",
         "--json",
@@ -308,6 +307,8 @@ def test_bad_files_are_named_and_the_others_done(gramshift, model, expected, par
             ["--input", "parts", "--output", "labels/", "--model", "run.sh"],
             "run.sh is not a Gramshift model, or not a whole one",
         ),
+        (["--input", "odd/*.csv", "--output", "labels/"], "odd/b.csv is a pipe or a device"),
+        (["--input", "odd", "--output", "labels/"], "odd/b.csv is a pipe or a device"),
         (
             ["--input", "nope://x/*.csv", "--output", "labels/"],
             "nope://x/*.csv cannot be reached: Protocol not known: nope",
@@ -324,6 +325,9 @@ def test_mistakes_are_one_line_before_any_work(gramshift, model, parts, tmp_path
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "a.csv").write_text("text\nx\n")
     (tmp_path / "run.sh").touch()
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "a.csv").write_text("text\nx\n")
+    (tmp_path / "odd" / "b.csv").symlink_to(os.devnull)
     before = sorted(tmp_path.rglob("*"))
     answer = gramshift("predict", "--model", model, *arguments)
     assert answer.code == 2

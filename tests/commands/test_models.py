@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -28,6 +29,19 @@ def model(tmp_path_factory):
     )
     clf.save(path)
     return path
+
+
+def test_an_empty_class_is_no_gap(gramshift, folder):
+    """Only Python can fit a class that is called "", and predict counts it."""
+    labels = ["" if label == "negative" else label for label in KITCHEN.labels[:60]]
+    clf = gs.TransductiveClassifier(ngram_range=(2, 3)).fit(
+        KITCHEN.texts[:60], labels, target=FILMS.texts[:60]
+    )
+    clf.save("m")
+    run = ("predict", "--model", "m", "--input", "films.csv", "--output", "new.csv", "--json")
+    counts = Counter(clf.predict([row["text"] for row in read_csv(folder / "films.csv")]).tolist())
+    told = json.loads(gramshift(*run).out)
+    assert (told["labels"], told["abstained"]) == (counts, 0)
 
 
 @pytest.fixture

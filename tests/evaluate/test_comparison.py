@@ -215,6 +215,20 @@ def test_what_was_found_is_kept_and_taken_again(tmp_path, pair):
     assert [row["accuracy"] for row in others.rows] != []
 
 
+@pytest.mark.parametrize("change", [{"codes": [0.5] * 50}, {"codes": [2] * 50}, {"seconds": "1x"}])
+def test_kept_answers_that_cannot_be_are_found_again(tmp_path, change):
+    """Their checksum fits."""
+    options = {"target": TARGET, "target_labels": TRUTH, "methods": "tfidf", "folder": tmp_path}
+    first = gs.compare(X, Y, **options)
+    (path,) = tmp_path.iterdir()
+    body = json.loads(path.read_text())["body"]
+    ResultStore(tmp_path).save(path.stem, body["key"], body["result"] | change)
+    again = gs.compare(X, Y, **options)
+    assert again.n_reused == 0
+    assert again.rows[0]["accuracy"] == first.rows[0]["accuracy"]
+    assert gs.compare(X, Y, **options).n_reused == 1
+
+
 def test_files(domains, tmp_path):
     names = [
         *write_comparison(domains, tmp_path / "new"),

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from conftest import posix
+from gramshift.errors import InputError
 from gramshift.evaluate.protocol import Setting
 from gramshift.evaluate.reproduce import OutcomeStore
 from gramshift.evaluate.result_store import ResultStore
@@ -27,6 +28,23 @@ def test_results_behind_a_pipe_or_a_link_are_computed_again(tmp_path):
     (tmp_path / "b.json").symlink_to("a.json")
     os.mkfifo(tmp_path / "c.json")
     assert [kept.load(name, {}) for name in "abc"] == [1, None, None]
+
+
+@posix
+def test_only_results_are_deleted_and_none_behind_a_link(tmp_path):
+    folder, mine = tmp_path / "compared", {"mine.json": "{}", "b.json": '{"checksum": 1}'}
+    kept = ResultStore(folder)
+    kept.save("a", {}, 1)
+    for name, content in mine.items():
+        (folder / name).write_text(content)
+    (folder / "link.json").symlink_to("a.json")
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(InputError, match=r"link is a link; .* delete the link, or give another"):
+        ResultStore(tmp_path / "link").clear()
+    assert kept.load("a", {}) == 1
+    kept.clear()
+    assert sorted(path.name for path in folder.iterdir()) == ["b.json", "link.json", "mine.json"]
+    assert kept.names() == []
 
 
 @pytest.mark.parametrize(

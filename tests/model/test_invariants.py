@@ -1,5 +1,5 @@
-"""What must not change a result: the order of documents, and target documents that share nothing
-with the source.
+"""What must not change a result: the order of documents, the names of classes, the unit of weights,
+and target documents that share nothing with the source; and what copies get.
 """
 
 from functools import cache
@@ -83,6 +83,62 @@ def test_the_order_of_the_source_does_not_matter(preset, n_classes, order):
 def test_another_order_of_the_target_is_another_order_of_the_result(preset, n_classes, order):
     clf = fit(preset, X, LABELS[n_classes], [TARGET[row] for row in order])
     check_same(clf, fit_once(preset, n_classes), np.argsort(order), 1e-6)
+
+
+NAMES = [["z", "b", "a"], [3, 1, 2], [-1.0, 7.0, 0.0], ["", " ", "NaN"]]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("preset", ["best", "paper"])
+@given(st.sampled_from(NAMES))
+@examples(4)
+def test_classes_of_other_names_are_the_same_classes(preset, n_classes, names):
+    expected = fit_once(preset, n_classes)
+    new = dict(zip(expected.classes_.tolist(), names, strict=False))
+    clf = fit(preset, X, [new[label] for label in LABELS[n_classes]], TARGET)
+    assert clf.transduction_.tolist() == [new[label] for label in expected.transduction_.tolist()]
+    columns = [clf.classes_.tolist().index(name) for name in new.values()]
+    for found, one in (
+        (clf.transduction_proba_, expected.transduction_proba_),
+        (clf.predict_proba(NEW), expected.predict_proba(NEW)),
+    ):
+        # the calibration ends where its optimiser does, which depends on the order of classes
+        np.testing.assert_allclose(found[:, columns], one, rtol=0, atol=1e-4)
+
+
+@given(
+    st.sampled_from([1e-6, 1 / 3, 7.0, 1e6]),
+    st.lists(st.floats(0.1, 10), min_size=len(X), max_size=len(X)),
+)
+@examples(6)
+def test_the_unit_of_weights_does_not_matter(unit, weights):
+    """The published method has no weights."""
+    expected = fit("best", X, LABELS[2], TARGET, sample_weight=weights)
+    clf = fit("best", X, LABELS[2], TARGET, sample_weight=[unit * one for one in weights])
+    check_same(clf, expected, np.arange(len(TARGET)), 1e-6)
+
+
+@given(st.integers(0, len(X) - 1), st.sampled_from([2, 3]))
+@examples(6)
+def test_the_only_document_of_a_class_keeps_it(row, n_classes):
+    """In the published method; a calibrated classifier may doubt a class that it saw once."""
+    labels = [*LABELS[n_classes][:row], "rare", *LABELS[n_classes][row + 1 :]]
+    clf = fit("paper", X, labels, [*TARGET, X[row]])
+    assert clf.predict([X[row]]).tolist() == [clf.transduction_[-1]] == ["rare"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("preset", ["best", "paper"])
+@given(st.lists(st.integers(0, len(TARGET) - 1), min_size=1, max_size=9), st.booleans())
+@examples(6)
+def test_copies_of_a_target_document_get_its_label(preset, n_classes, copied, is_first):
+    """Their probabilities may differ: one copy may have taught the classifier, the other not."""
+    copies = [TARGET[row] for row in copied]
+    target = [*copies, *TARGET] if is_first else [*TARGET, *copies]
+    clf = fit(preset, X, LABELS[n_classes], target)
+    first = {text: target.index(text) for text in target}
+    rows = [first[text] for text in target]
+    assert clf.transduction_.tolist() == clf.transduction_[rows].tolist()
 
 
 @pytest.mark.parametrize("n_blank", [0, 1, 10, 100])

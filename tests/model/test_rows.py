@@ -128,6 +128,9 @@ def test_what_is_no_rows_of_numbers_is_refused():
         fit(kernel=["rows", cosine_similarity])
     with pytest.raises(ValueError, match="NaN"):
         fit(target=np.full((60, 8), np.nan))
+    for use in (fit().predict, fit().decision_function):
+        with pytest.raises(TypeError, match=r"takes rows of numbers, .* and not texts"):
+            use(["a", "b"])
 
 
 @pytest.mark.parametrize(

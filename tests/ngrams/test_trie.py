@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import examples, texts
+from gramshift.ngrams import trie
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.ngrams.trie import NGramTable, build_table
 from gramshift.text.encode import encode
@@ -344,6 +345,34 @@ def test_a_range_without_end_is_as_good_as_any():
     assert (
         endless.sum_values(encoded, values).tolist() == table.sum_values(encoded, values).tolist()
     )
+
+
+def longest_run(slots):
+    """Return the most slots in use without a free one between them."""
+    free = np.flatnonzero(slots[:, 0] == 0)
+    return int(np.diff(free, prepend=-1).max())
+
+
+def test_nobody_can_choose_ngrams_that_all_have_one_home(monkeypatch):
+    """Last characters are chosen for the factor of another table: lookups would be quadratic."""
+    monkeypatch.setattr(trie, "randbits", random.Random(1).getrandbits)
+    n_firsts, n_chars = 40, 60_000
+    points = np.arange(0x10000, 0x10000 + n_chars, dtype=np.uint32)
+    factor = make_table(["abc"], [(0, 0, 3, 1)], (1, 3)).slots.factor
+    parents, characters = [0], [0]
+    for number in range(n_firsts * n_firsts):
+        if number % n_firsts == 0:
+            first = len(parents)
+            parents, characters = [*parents, 0], [*characters, number // n_firsts + 1]
+        second = len(parents)
+        keys = np.uint64(second << 21) + np.arange(1, n_chars + 1, dtype=np.uint64)
+        parents += [first, second]
+        characters += [number % n_firsts + 1, int(np.argmin(keys * factor)) + 1]
+    features = np.zeros(len(parents), np.int32)
+    features[0] = -1
+    nodes = (np.array(parents, np.uint32), np.array(characters, np.uint32), features, points)
+    table = NGramTable.from_arrays(*nodes, (1, 3), 1)
+    assert longest_run(table.slots.children) < 100
 
 
 @given(st.data())

@@ -8,11 +8,14 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from conftest import ALPHABET
 from gramshift.tables.jsonl import N_KEY_ROWS
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.tables.writing import open_writer
+from gramshift.tables.writing import csv_text, open_writer
 
 TYPES = {"label": str, "p": float}
 NEW = [("good", 0.5), (None, 0.25), ("bad", 1.0)]
@@ -35,6 +38,14 @@ def write(folder, name, content):
     path = folder / name
     path.write_bytes(content)
     return path
+
+
+@given(st.lists(st.tuples(st.text(ALPHABET, max_size=5), st.text(max_size=5)), max_size=4))
+@example([("a\rb", "\r")])
+def test_rows_of_any_text_are_read_as_they_were_written(rows):
+    assert list(csv.reader(io.StringIO(csv_text(rows), newline=""), strict=True)) == [
+        list(row) for row in rows
+    ]
 
 
 def test_a_csv_keeps_its_columns_quotes_and_order(tmp_path):

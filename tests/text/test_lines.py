@@ -54,6 +54,7 @@ def test_wide_characters_take_two_columns(monkeypatch):
     tell([Line("猫猫猫 犬犬犬 鳥鳥鳥")])
     assert terminal.getvalue().splitlines() == ["猫猫猫 犬犬犬", "鳥鳥鳥"]
     assert shorten("猫猫猫猫", 5) == "猫猫\N{HORIZONTAL ELLIPSIS}"
+    assert shorten("猫" * 100_000, 5) == "猫猫\N{HORIZONTAL ELLIPSIS}"  # hours in quadratic time
 
 
 def test_a_terminal_has_colours(monkeypatch):

@@ -1,9 +1,7 @@
 """``gramshift demo``: learn from reviews of kitchen tools, label reviews of films."""
 
-import csv
 import os
 import time
-from io import StringIO
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -16,6 +14,7 @@ from gramshift.errors import InputError
 from gramshift.files import replaced_file
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED
+from gramshift.tables.writing import csv_text
 
 FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
 FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # name on the screen: method
@@ -103,10 +102,8 @@ def write_domains(folder: Path) -> None:
         reviews = load_demo(name)
         numbered = enumerate(zip(*reviews, strict=True), start=1)
         rows = [(f"{name}-{number}", *row) for number, row in numbered]
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows([("id", "text", "label"), *rows])
         with replaced_file(folder / f"{name}.csv", follow=False) as file:
-            file.write(text.getvalue().encode())
+            file.write(csv_text([("id", "text", "label"), *rows]).encode())
 
 
 def describe(result: dict[str, Any]) -> str:

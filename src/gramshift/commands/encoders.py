@@ -3,6 +3,7 @@
 Nothing is downloaded: a model that is not on this machine is refused.
 """
 
+import math
 import os
 from collections.abc import Callable
 from functools import cache
@@ -16,12 +17,15 @@ from numpy.typing import NDArray
 from gramshift.commands.command_options import ENCODERS
 from gramshift.errors import InputError, MissingPackageError
 from gramshift.kernels.encoding import check_vectors, without_surrogates
+from gramshift.model.archive import read_header
+from gramshift.runtime import Runtime
 from gramshift.safe_reading import open_regular
 
 WORDLLAMA = "wordllama"
 PACKAGES = {WORDLLAMA: "gramshift[encoder]", "model2vec": "model2vec"}
 PACKAGES["sentence-transformers"] = "sentence-transformers"
 Encode = Callable[[list[str]], Any]
+BYTES_TO_CHECK = 24  # of each number: copies in double precision
 EQUAL = 1e-3  # by which vectors of equal texts may differ, relative to their largest number
 
 
@@ -113,8 +117,12 @@ def read_vectors(name: str, n: int) -> NDArray[Any]:
     """Read the vectors of the n documents of --vectors from a file of NumPy."""
     try:
         with open_regular(name, follow=True) as file:
+            shape, _, dtype = read_header(file, os.fstat(file.fileno()).st_size, name)
+            n_bytes = math.prod(shape) * (dtype.itemsize + BYTES_TO_CHECK)
+            Runtime().require(f"--vectors {name}", n_bytes, "give fewer or shorter vectors")
+            file.seek(0)
             found = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no array of NumPy (.npy)"
         advice = "give two files that numpy.save has written"
         raise InputError(f"--vectors {name}: {reason}; {advice}") from None

@@ -27,7 +27,7 @@ from gramshift.tables.columns import (
 )
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.tables.writing import quote_cell
+from gramshift.tables.writing import csv_text
 from gramshift.terminal import Line, quote_word
 
 DEFAULT_SIZE = 50
@@ -97,9 +97,8 @@ def draw_sample(
     for row in drawn:
         confidence = "" if confidences is None else f"{confidences[row]:.6g}"
         lines.append((documents.ids[row], documents.texts[row], labels[row], confidence, "", how))
-    content = "".join(",".join(map(quote_cell, line)) + "\n" for line in lines)
     with open_output(output) as file:
-        file.write(content.encode("utf-8", "backslashreplace"))
+        file.write(csv_text(lines).encode("utf-8", "backslashreplace"))
     return {
         "n": n,
         "n_all": len(rows),

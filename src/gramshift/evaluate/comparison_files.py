@@ -1,10 +1,8 @@
 """Write a comparison into files: tables, figures, all answers and a plot."""
 
-import csv
 import gzip
-import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +12,7 @@ from gramshift.files import Replacing, replaced_file
 from gramshift.memory import size_in_words
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
+from gramshift.tables.writing import csv_text
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 SOURCE_ONLY_NOTE = (
@@ -52,15 +51,6 @@ def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
     return list(contents)
 
 
-def csv_text(heading: Iterable[Any], lines: Iterable[Iterable[Any]]) -> str:
-    """Return a heading and lines as comma-separated values."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(lines)
-    return out.getvalue()
-
-
 def to_json(found: Comparison) -> dict[str, Any]:
     """Return all figures, with what they depend on."""
     return {
@@ -88,7 +78,7 @@ def to_csv(found: Comparison) -> str:
     for row in found.rows:
         cells = [row[column] for column in COLUMNS]
         lines.append(cells + [row["classes"][name][what] for name, what in of_classes])
-    return csv_text(heading, lines)
+    return csv_text([heading, *lines])
 
 
 def answers_to_csv(found: Comparison) -> str:
@@ -97,7 +87,7 @@ def answers_to_csv(found: Comparison) -> str:
     Documents are identified by their position in the domain.
     """
     heading = ["source", "target", "repeat", "method", "document", "true", "found", "confidence"]
-    return csv_text(heading, _answer_lines(found))
+    return csv_text([heading, *_answer_lines(found)])
 
 
 def _answer_lines(found: Comparison) -> Iterator[list[Any]]:

@@ -1,6 +1,7 @@
 """Finished results of a run, kept in one file each, so that an interrupted run can be continued."""
 
 import json
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.files import replaced_file
 from gramshift.model.saving import library_versions
-from gramshift.safe_reading import MEGABYTE, read_json
+from gramshift.safe_reading import MEGABYTE, open_regular, read_json
 
 MAX_RESULT_BYTES = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
+BEGINNING = re.compile(rb'\{"checksum": "[0-9a-f]{64}", "body": \{"key": ')
 
 
 class ResultStore:
@@ -44,13 +47,18 @@ class ResultStore:
             file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
 
     def clear(self) -> None:
-        """Delete all results in the folder."""
+        """Delete all results in the folder, and nothing that is not ours."""
+        if self.folder.is_symlink():
+            raise InputError(
+                f"{self.folder} is a link; only a folder of ours is emptied: delete the "
+                "link, or give another folder"
+            )
         for path in self.names():
             path.unlink()
 
     def names(self) -> list[Path]:
         """Return the files of all results in the folder."""
-        return sorted(self.folder.glob("*.json"))
+        return [path for path in sorted(self.folder.glob("*.json")) if _is_result(path)]
 
 
 def check_numbers(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -62,6 +70,15 @@ def check_numbers(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     if numbers.shape != shape or not np.isfinite(numbers).all():
         raise ValueError(f"not {shape} finite numbers")
     return numbers
+
+
+def _is_result(path: Path) -> bool:
+    """Return True if a file begins as `ResultStore.save` begins it."""
+    try:
+        with open_regular(path) as file:
+            return BEGINNING.match(file.read(1000)) is not None
+    except (OSError, InputError):
+        return False
 
 
 def _full_key(key: dict[str, Any]) -> Any:

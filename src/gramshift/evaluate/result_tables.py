@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramshift.evaluate.comparison_files import csv_text, markdown_lines, write_files
+from gramshift.evaluate.comparison_files import markdown_lines, write_files
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
 from gramshift.evaluate.results import GROUPS, SYMBOLS, Outcomes, Row, StackedReviews, published_as
 from gramshift.methods import METHODS
+from gramshift.tables.writing import csv_text
 
 COLUMNS = (
     *("setting", "method", "kernel", "fields", "accuracy", "published", "n", "correct"),
@@ -154,9 +155,9 @@ def write_results(
     predictions = _prediction_lines(outcomes, reviews, fields)
     contents = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
-        "results.csv": csv_text(columns, ([row[name] for name in columns] for row in rows)),
+        "results.csv": csv_text([columns, *([row[name] for name in columns] for row in rows)]),
         "tables.md": to_markdown(make_tables(rows, result["means"], fields), differences(rows)),
-        "predictions.csv.gz": csv_text(PREDICTION_COLUMNS, predictions),
+        "predictions.csv.gz": csv_text([PREDICTION_COLUMNS, *predictions]),
     }
     write_files(output, contents)
 

@@ -131,16 +131,25 @@ def _to_bytes(array: NDArray[Any]) -> bytes:
 def _from_bytes(data: bytes, name: str) -> NDArray[Any]:
     """Return an array, if its header describes exactly the bytes that follow."""
     buffer = io.BytesIO(data)
-    try:
-        if npy.read_magic(buffer) != (1, 0):
-            raise ValueError
-        shape, is_fortran, dtype = npy.read_array_header_1_0(buffer, max_header_size=1000)
-    except Exception:  # the header is a Python literal, which can be wrong in many ways
-        raise ValueError(f"{name}.npy is not an array") from None
+    shape, is_fortran, dtype = read_header(buffer, len(data), f"{name}.npy")
     if dtype.str not in DTYPES or is_fortran:
         raise ValueError(f"{name}.npy has values of type {dtype}, or in another order")
-    n_bytes = len(data) - buffer.tell()
-    is_shape = all(type(side) is int and side >= 0 for side in shape)
-    if not is_shape or math.prod(shape) * dtype.itemsize != n_bytes:
-        raise ValueError(f"{name}.npy has shape {shape} in its header, which is not what it holds")
     return np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).copy()
+
+
+def read_header(
+    file: BinaryIO, size: int, name: str
+) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type of an .npy file of ``size`` bytes, if they fit what follows."""
+    try:
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError
+        shape, is_fortran, dtype = npy.read_array_header_1_0(file, max_header_size=1000)
+    except Exception:  # the header is a Python literal, which can be wrong in many ways
+        raise ValueError(f"{name} is not an array") from None
+    if dtype.hasobject:
+        raise ValueError(f"{name} has values of type {dtype}")
+    is_shape = all(type(side) is int and side >= 0 for side in shape)
+    if not is_shape or math.prod(shape) * dtype.itemsize != size - file.tell():
+        raise ValueError(f"{name} has shape {shape} in its header, which is not what it holds")
+    return shape, is_fortran, dtype

@@ -33,15 +33,25 @@ class RowsKernel:
 
     def __call__(self, rows: Any, others: Any) -> Floats:
         """Return the cosine of each row with each of the others."""
+        return self._units(rows) @ self._units(others).T
+
+    def self_values(self, rows: Any) -> Floats:
+        """Return the cosine of each row with itself, without rounding."""
+        known: Floats = np.any(self._check(rows) != 0, axis=1).astype(float)
+        return known
+
+    @staticmethod
+    def _check(rows: Any) -> Floats:
+        """Return the rows, or raise an error if they are texts."""
         if not isinstance(rows, np.ndarray):
             raise InputTypeError(
                 "kernel='rows' takes rows of numbers, such as embeddings of the documents, and not "
                 "texts"
             )
-        return self._units(rows) @ self._units(others).T
+        return rows
 
-    @staticmethod
-    def _units(rows: Floats) -> Floats:
+    def _units(self, rows: Any) -> Floats:
+        rows = self._check(rows)
         largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
         scaled = rows / np.where(
             largest > 0, largest, 1
@@ -286,9 +296,8 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
 
 def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:
     """Return k(x, x) of each document."""
-    if isinstance(kernel, RowsKernel):  # known, without rounding
-        known: Floats = np.any(np.asarray(documents) != 0, axis=1).astype(float)
-        return known
+    if isinstance(kernel, RowsKernel):
+        return kernel.self_values(documents)
     return np.array(
         [
             _call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0]

@@ -21,6 +21,7 @@ from gramshift.learn.training_set import TrainingSet
 from gramshift.model.archive import ModelFileError, Writable, write_archive
 from gramshift.model.blank import without_domain
 from gramshift.model.kernel_list import ComparedDocuments, KernelList, kernel_list_of, refer_to_rows
+from gramshift.model.labels import MAX_LABEL_CHARACTERS
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
@@ -48,7 +49,6 @@ from gramshift.text.words import SPLITTERS, Vocabulary
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 NUMBER_TYPES = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
-MAX_LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest, as NumPy stores them
 
 
 class EncoderError(ModelFileError):
@@ -463,8 +463,8 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
         raise ValueError(f"its labels are not of type {dtype}")
     if kind != "U" and dtype not in NUMBER_TYPES:
         raise ValueError(f"its labels cannot have type {dtype}")
-    if kind == "U" and len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
-        raise ValueError("its labels are too long")
+    if kind == "U" and max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
+        raise ValueError(f"it has a label of more than {MAX_LABEL_CHARACTERS} characters")
     classes = np.array(values, "U" if kind == "U" else dtype)
     if kind == "f" and not np.isfinite(classes).all():
         raise ValueError("its labels are not finite")

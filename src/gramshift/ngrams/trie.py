@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
+from secrets import randbits
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Slots(HoldsArrays):
     bits: int
     tops: NDArray[np.uint64]
     children: NDArray[np.uint64]
+    factor: np.uint64
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,10 @@ class NGramTable(HoldsArrays):
         loops.find_depths(self.parents, depths)
         n_tops, n_below = np.count_nonzero(depths == root), np.count_nonzero(depths > root)
         tops, children = (np.zeros((2 * n + 2, 2), np.uint64) for n in (n_tops, n_below))
-        loops.fill_slots(
-            self.parents, self.characters, self.features, depths, root, bits, tops, children
-        )
-        return Slots(root, bits, tops, children)
+        factor = np.uint64(randbits(64) | 1)
+        nodes = (self.parents, self.characters, self.features, depths)
+        loops.fill_slots(*nodes, root, bits, factor, tops, children)
+        return Slots(root, bits, tops, children, factor)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -178,8 +180,8 @@ class NGramTable(HoldsArrays):
     def _walk(self, texts: Encoded, docs: tuple[int, int]) -> tuple[Any, ...]:
         slots = self.slots
         return (
-            texts.codes, texts.bounds, *docs, slots.tops, slots.children, slots.root, slots.bits,
-            self.alphabet.size, min(self.ngram_range[1], MAX_NODES),
+            texts.codes, texts.bounds, *docs, slots.tops, slots.children, slots.factor, slots.root,
+            slots.bits, self.alphabet.size, min(self.ngram_range[1], MAX_NODES),
         )  # fmt: skip
 
     def _check(self, texts: Encoded, *by_feature: Floats) -> None:

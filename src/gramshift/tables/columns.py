@@ -6,7 +6,16 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from gramshift.tables.table import Place, Row, Table, TableError, TablePart, WrittenNumber, short
+from gramshift.tables.table import (
+    MAX_SHOWN,
+    Place,
+    Row,
+    Table,
+    TableError,
+    TablePart,
+    WrittenNumber,
+    short,
+)
 
 USUAL_NAMES = {
     "text": (
@@ -76,8 +85,13 @@ def check_column(table: Table, name: str, given: str) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the closest known name, or an empty string."""
-    by_lower = {one.lower(): one for one in reversed(list(known))}
+    """Return "; did you mean ...?" with the closest known name, or an empty string.
+
+    Long names are left out: comparing them takes time, and they are no slips of a finger.
+    """
+    if len(name) > MAX_SHOWN:
+        return ""
+    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_SHOWN}
     close = get_close_matches(name.lower(), by_lower, n=1)
     return f"; did you mean {by_lower[close[0]]}?" if close else ""
 

@@ -121,7 +121,11 @@ def find_files(given: str, *, format: str | None = None, option: str = "--input"
             problem = f"{option} {given}: no file has a name like this"
         else:
             return [given]  # opening it raises a better error
-        files = sorted(filter(system.isfile, files))
+        files = sorted(one for one in files if not system.isdir(one))
+        for one in files:  # a link that leads nowhere is a bad file among others
+            if not is_url(given) and os.path.exists(one) and not os.path.isfile(one):
+                advice = "remove it, or name the others"
+                raise TableError(f"{option} {given}: {one} is a pipe or a device; {advice}")
         if not files:
             raise TableError(problem)
         return [str(system.unstrip_protocol(one)) for one in files]

@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -117,6 +117,15 @@ def quote_cell(cell: str, delimiter: str = ",") -> str:
     if delimiter in cell or "\n" in cell or "\r" in cell or cell.isspace():
         return f'"{cell}"'
     return cell
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as comma-separated values.
+
+    Python's own writer leaves a lone carriage return unquoted, and no reader takes it for one row.
+    """
+    cells = (("" if cell is None else str(cell) for cell in row) for row in rows)
+    return "".join(",".join(map(quote_cell, row)) + "\n" for row in cells)
 
 
 class DelimitedWriter(Writer):

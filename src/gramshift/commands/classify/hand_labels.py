@@ -102,12 +102,11 @@ def read_corrections(
         if str(label) not in by_name and str(label) not in new:
             if mark.lower() != NEW:
                 names = list(by_name)
-                there = f"the source has {', '.join(names[:20])}{suggest(str(label), names)}"
+                shown = ", ".join(map(short, names[:20]))
+                there = f"{short(str(label))!r}; the source has {shown}{suggest(str(label), names)}"
                 meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
                 end = "" if there.endswith("?") else "."
-                raise TableError(
-                    f"{where}: no class is called {str(label)!r}; {there}{end} {meant}"
-                )
+                raise TableError(f"{where}: no class is called {there}{end} {meant}")
             new[str(label)] = _as_others(label, classes, where)
         meant_label = by_name.get(str(label), new.get(str(label)))
         if labels.setdefault(one, meant_label) != meant_label:
@@ -157,7 +156,7 @@ def _read_by_id(
                 given = str(row.get(id_column, ""))
                 if given not in known:
                     raise TableError(
-                        f"{table.at(place)}: no target document has the id {given!r};"
+                        f"{table.at(place)}: no target document has the id {short(given)!r};"
                         " ids are those of the target, or row numbers if it has none;"
                         " draw samples with the same --id"
                     )

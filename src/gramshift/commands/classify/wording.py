@@ -8,6 +8,7 @@ from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_l
 from gramshift.model.data_problems import issues_in_words
 from gramshift.model.verdict import tone_of
 from gramshift.tables.columns import suggest
+from gramshift.tables.table import short
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
@@ -106,7 +107,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
         )
     for name in (name for name in rows if name not in classes):
         lines.append(
-            f"No class of the source is called {name!r}, so it always counts as wrong"
+            f"No class of the source is called {short(name)!r}, so it always counts as wrong"
             f"{suggest(name, classes)}"
         )
     if len(rows) > MAX_CLASSES:

@@ -62,7 +62,7 @@ def label_table(
 ) -> Found:
     """Write the table again with labels, part by part."""
     classes = classifier.classes_
-    counts: Counter[str] = Counter()
+    counts: Counter[str | None] = Counter()
     confidence = 0.0
     new = label_columns(table, classes.tolist())
     with open_writer(file, name, table, new.types) as writer:
@@ -71,14 +71,14 @@ def label_table(
             labels = classes[probabilities.argmax(axis=1)].tolist()
             added = new.values(labels, probabilities.tolist(), abstain_below)
             writer.write(part, added)
-            counts.update("" if one is None else str(one) for one in added[new.label])
+            counts.update(None if one is None else str(one) for one in added[new.label])
             confidence += float(probabilities.max(axis=1).sum())
             if progress is not None:
                 progress("labelling", *table.position())
     return {
         "n": counts.total(),
         "labels": {str(one): counts[str(one)] for one in classes.tolist()},
-        "abstained": counts[""],
+        "abstained": counts[None],
         "confidence": confidence,
         "renamed": renamed_in_words(table, new),
     }

@@ -3,7 +3,8 @@
 A *slot* has two numbers of 64 bits: an exact key, and the node in the low half and its feature + 1
 in the high half of the second. Slots are a hash table with open addressing; key 0 marks a free
 slot, and at least one is free. Nodes of the smallest depth looked up have their characters as key,
-deeper nodes have their parent and their last character.
+deeper nodes have their parent and their last character. The hash is a product with a secret odd
+``factor``, so that nobody can choose keys that all have one home.
 
 All places of a document walk down together, one character at a time. Lookups of one length do not
 wait for each other, which makes them fast where the slots do not fit into a cache.
@@ -12,7 +13,6 @@ wait for each other, which makes them fast where the slots do not fit into a cac
 import numpy as np
 
 from gramshift.compiling import compiled
-from gramshift.ngrams.compiled.sorting import HASH_FACTOR
 
 CHARACTER_BITS = np.uint64(21)  # enough for any number of a character
 HALF = np.uint64(32)
@@ -102,10 +102,10 @@ def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
     return fault
 
 
-@compiled("uint64(uint64, uint64)")
-def home_of(key, n_slots):
+@compiled("uint64(uint64, uint64, uint64)")
+def home_of(key, n_slots, factor):
     """Return the slot where the search for a key begins; there is at least one slot after it."""
-    return ((key * HASH_FACTOR >> HALF) * (n_slots - ONE)) >> HALF
+    return ((key * factor >> HALF) * (n_slots - ONE)) >> HALF
 
 
 @compiled("void(uint32[::1], uint8[::1])")
@@ -117,21 +117,21 @@ def find_depths(parents, depths):
         depths[node] = above + 1 if above < 255 else 255
 
 
-@compiled("void(uint64[:, ::1], uint64, uint64)")
-def put(slots, key, target):
+@compiled("void(uint64[:, ::1], uint64, uint64, uint64)")
+def put(slots, key, target, factor):
     """Write a new key and its target into the first free slot from the key's home on."""
     size = np.uint64(slots.shape[0])
-    at = home_of(key, size)
+    at = home_of(key, size, factor)
     while slots[at, FIRST]:
         at = at + ONE if at + ONE < size else FIRST
     slots[at, FIRST], slots[at, ONE] = key, target
 
 
 @compiled(
-    "void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1],"
+    "void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64, uint64[:, ::1],"
     " uint64[:, ::1])"
 )
-def fill_slots(parents, characters, features, depths, root, bits, tops, children):
+def fill_slots(parents, characters, features, depths, root, bits, factor, tops, children):
     """Lay out nodes of depth ``root`` by their characters, and deeper nodes by their parents."""
     for node in range(1, parents.size):
         if depths[node] < root:
@@ -142,12 +142,13 @@ def fill_slots(parents, characters, features, depths, root, bits, tops, children
             for k in range(root):
                 key |= np.uint64(characters[above]) << np.uint64(bits * k)
                 above = np.int64(parents[above])
-            put(tops, key, target)
+            put(tops, key, target, factor)
         else:
             put(
                 children,
                 np.uint64(parents[node]) << CHARACTER_BITS | np.uint64(characters[node]),
                 target,
+                factor,
             )
 
 
@@ -168,7 +169,7 @@ def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
         n_known = n_known + 1 if code <= n_chars else 0
         # an unknown character has left the key once n_known is large enough
         key = ((key << np.uint64(bits)) | np.uint64(code)) & mask
-        places[n], keys[n] = p + 1 - root, key
+        places[n], keys[n] = max(p + 1 - root, 0), key
         n += np.uint64(n_known >= root)
     return n
 
@@ -191,8 +192,10 @@ def child_keys(codes, end, length, places, found, n, keys):
     return m
 
 
-@compiled("uint64(uint64[:, ::1], uint64[::1], uint32[::1], uint64, uint64[::1], uint64[:, ::1])")
-def look_up(slots, keys, places, n, found, fetched):
+@compiled(
+    "uint64(uint64[:, ::1], uint64, uint64[::1], uint32[::1], uint64, uint64[::1], uint64[:, ::1])"
+)
+def look_up(slots, factor, keys, places, n, found, fetched):
     """Find the targets of n keys, and keep the places of keys that have one; return their number.
 
     ``fetched`` is scratch for a block of keys. The second slot is tried without a test whether the
@@ -202,7 +205,7 @@ def look_up(slots, keys, places, n, found, fetched):
     for start in range(FIRST, n, block):
         stop = min(block, n - start)
         for i in range(stop):
-            at = home_of(keys[start + i], size)
+            at = home_of(keys[start + i], size, factor)
             fetched[FIRST, i], fetched[ONE, i] = at, slots[at, FIRST]
         for i in range(stop):
             key = keys[start + i]
@@ -215,34 +218,34 @@ def look_up(slots, keys, places, n, found, fetched):
 
 
 @compiled(
-    "uint64(uint32[::1], int64, int64, uint64[:, ::1], int64, int64, int64,"
+    "uint64(uint32[::1], int64, int64, uint64[:, ::1], uint64, int64, int64, int64,"
     " uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])"
 )
-def enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fetched):
+def enter(codes, begin, end, tops, factor, root, bits, n_chars, places, keys, found, fetched):
     """Find the places of a document whose first ``root`` characters are in the trie; count them."""
     n = top_keys(codes, begin, end, root, bits, n_chars, places, keys)
-    return look_up(tops, keys, places, n, found, fetched)
+    return look_up(tops, factor, keys, places, n, found, fetched)
 
 
 @compiled(
-    "uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1],"
+    "uint64(uint32[::1], int64, uint64[:, ::1], uint64, int64, int64, uint64, uint32[::1],"
     " uint64[::1], uint64[::1], uint64[:, ::1])"
 )
-def descend(codes, end, children, length, hi, n, places, keys, found, fetched):
+def descend(codes, end, children, factor, length, hi, n, places, keys, found, fetched):
     """Go from n-grams of ``length`` characters to one more; return how many places remain."""
     if length >= hi:
         return FIRST
     n = child_keys(codes, np.uint64(end), np.uint64(length), places, found, n, keys)
-    return look_up(children, keys, places, n, found, fetched)
+    return look_up(children, factor, keys, places, n, found, fetched)
 
 
-@compiled("uint64(uint64[::1], uint64, uint64, uint64)")
-def find_noted(noted, mask, stamp, node):
+@compiled("uint64(uint64[::1], uint64, uint64, uint64, uint64)")
+def find_noted(noted, mask, factor, stamp, node):
     """Return where a node is noted under a stamp, or a free place for it.
 
     Notes of other stamps count as free.
     """
-    at = (node * HASH_FACTOR >> np.uint64(40)) & mask
+    at = (node * factor >> np.uint64(40)) & mask
     while noted[at] >> HALF == stamp and noted[at] & LOW != node:
         at = (at + ONE) & mask
     return at
@@ -267,11 +270,13 @@ def longest_of(bounds, first, last):
 
 
 @compiled(
-    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
-    " int64, int64, int64,"
+    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], uint64,"
+    " int64, int64, int64, int64,"
     " float64[:, ::1], float64[:, ::1])"
 )
-def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_chars, hi, values, out):
+def sum_documents(
+    codes, bounds, first, last, tops, children, factor, root, bits, n_chars, hi, values, out
+):
     """Add the values of its distinct n-grams to each document's row, by length, then by place."""
     longest = longest_of(bounds, first, last)
     places, features = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
@@ -284,13 +289,15 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
     for doc in range(first, last):
         begin, end, length = bounds[doc], bounds[doc + 1], root
         mask = np.uint64(room_for(end - begin) - 1)
-        n = enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fetched)
+        n = enter(
+            codes, begin, end, tops, factor, root, bits, n_chars, places, keys, found, fetched
+        )
         while n > 0:
             stamp, m = stamp + ONE, FIRST
             for i in range(n):
                 node, feature = found[i] & LOW, found[i] >> HALF
                 if feature:
-                    at, mark = find_noted(noted, mask, stamp, node), stamp << HALF | node
+                    at, mark = find_noted(noted, mask, factor, stamp, node), stamp << HALF | node
                     features[m] = feature - ONE
                     m += np.uint64(noted[at] != mark)
                     noted[at] = mark
@@ -299,13 +306,13 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
                 for i in range(m):
                     total += values[features[i], c]
                 out[doc, c] = total
-            n = descend(codes, end, children, length, hi, n, places, keys, found, fetched)
+            n = descend(codes, end, children, factor, length, hi, n, places, keys, found, fetched)
             length += 1
 
 
 @compiled(
-    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
-    " int64, int64, int64,"
+    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], uint64,"
+    " int64, int64, int64, int64,"
     " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def spread_documents(
@@ -315,6 +322,7 @@ def spread_documents(
     last,
     tops,
     children,
+    factor,
     root,
     bits,
     n_chars,
@@ -341,12 +349,14 @@ def spread_documents(
     for doc in range(first, last):
         begin, end, length = bounds[doc], bounds[doc + 1], root
         mask = np.uint64(room_for(end - begin) - 1)
-        n = enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fetched)
+        n = enter(
+            codes, begin, end, tops, factor, root, bits, n_chars, places, keys, found, fetched
+        )
         while n > 0:
             stamp += ONE
             for i in range(n):
                 node = found[i] & LOW
-                slot, mark = find_noted(noted, mask, stamp, node), stamp << HALF | node
+                slot, mark = find_noted(noted, mask, factor, stamp, node), stamp << HALF | node
                 counts[slot] = counts[slot] + 1 if noted[slot] == mark else 1
                 noted[slot], at[i] = mark, slot
             for i in range(n):
@@ -360,5 +370,5 @@ def spread_documents(
                         )
                         for p in range(place, place + length):
                             out[p, c] += part
-            n = descend(codes, end, children, length, hi, n, places, keys, found, fetched)
+            n = descend(codes, end, children, factor, length, hi, n, places, keys, found, fetched)
             length += 1
