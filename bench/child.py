@@ -210,7 +210,7 @@ def keep_model(n: int, path: str, smoke: bool) -> dict[str, Any]:
     from bench.corpus import grow_setting, load_reviews
 
     source, labels, target = grow_setting(load_reviews(smoke=smoke), "B-D", n)
-    _make().fit(source, labels, target=target).save(path)
+    _make().fit(source, labels, target=target).save(path, overwrite=True)
     return {"model_mb": os.path.getsize(path) / 1e6}
 
 
