@@ -1,16 +1,20 @@
 """Compiled code on disk: damaged or unwritable files never stop a run or change a result."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+from threading import Event, Thread
 
 import numba
 import numpy as np
 import pytest
 from numba import int64, typeof
+from numba.core.compiler_lock import global_compiler_lock
 
-from gramshift.compiling import compiled
+from gramshift import compiling
+from gramshift.compiling import CompiledFunction, compiled
 
 
 def twice(number):
@@ -54,6 +58,44 @@ def test_it_is_compiled_for_the_declared_types_that_a_call_needs():
     inner = compiled("int64(int64)")(twice)
     assert compiled("int64(uint8)")(lambda number: inner(number) + inner(3))(np.uint8(4)) == 14
     assert inner.signatures == [(int64,)]
+
+
+def test_a_call_with_the_same_types_compiles_nothing(monkeypatch):
+    found = compiled("int64(int64[::1])")(read_third)
+    numbers = np.arange(6).reshape(3, 2)[:, 0]  # not in one piece, unlike the declared ones
+    assert found(numbers) == 4
+    monkeypatch.setattr(CompiledFunction, "compile", None)
+    assert found(numbers) == 4
+
+
+def test_code_is_compiled_again_when_any_compiled_function_has_changed(kept, monkeypatch):
+    assert load()
+    monkeypatch.setattr(compiling, "digest_sources", lambda: b"another function has changed")
+    assert not load()
+    assert load()
+
+
+@pytest.mark.process
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # from Python 3.12 on
+def test_a_child_does_not_wait_for_a_thread_that_compiled_in_its_parent():
+    held, release = Event(), Event()
+
+    def compile_for_long():
+        with global_compiler_lock:
+            held.set()
+            release.wait(1)  # the fork waits for it
+
+    thread = Thread(target=compile_for_long)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)  # ends a child that waits for ever
+        with global_compiler_lock:
+            os._exit(0)
+    release.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.fixture

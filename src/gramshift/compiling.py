@@ -1,18 +1,46 @@
 """The decorator of compiled functions: compiled at first use, cached on disk, without the GIL."""
 
 import logging
+import os
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import NullCache
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.typeconv import Conversion
+from numba.core.types import Array
 
 log = logging.getLogger("gramshift")
 _announced: set[str] = set()
+
+if hasattr(os, "register_at_fork"):  # a child must not inherit the lock of a thread that compiles
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
+
+
+@cache
+def digest_sources() -> bytes:
+    """Return a digest of all compiled functions: code includes that of the functions it calls."""
+    paths = sorted(Path(__file__).parent.glob("*/compiled/*.py"))
+    return sha256(b"".join(path.read_bytes() for path in paths)).digest()
+
+
+class SourceCache(FunctionCache):
+    """Numba's cache, which is void when the source of any compiled function has changed."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = self._cache_file._source_stamp, digest_sources()
 
 
 class CompiledFunction(CPUDispatcher):
@@ -28,25 +56,31 @@ class CompiledFunction(CPUDispatcher):
         n_misses = self._count_misses()
         try:
             if not self.overloads:
-                self.enable_caching()
+                self._cache: Any = SourceCache(self.py_func)
             entry_point = super().compile(signature)
-        except NumbaError:
+        except (NumbaError, MemoryError):
             raise
         except Exception as error:  # a cache that cannot be read or written
             self._cache = NullCache()
             entry_point = super().compile(signature)
             _announce(
-                f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR "
-                "to a new folder"
+                "in every process",
+                f", because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder",
             )
-        if self._count_misses() > n_misses:
-            _announce("on first use in this environment (up to a minute)")
+        if self._count_misses() > n_misses and not _announced:
+            _announce("on first use in this environment", " (up to a minute)")
         return entry_point
 
     def _accepts(self, declared: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
-        """Return True if arguments of these types convert to the declared ones without loss."""
-        found = map(self.typingctx.can_convert, types, declared)
-        return all(one is not None and one <= Conversion.safe for one in found)
+        """Return True for the same types of arrays, and numbers that convert without loss."""
+
+        def accepts(declared: Any, given: Any) -> bool:
+            if isinstance(declared, Array):  # Numba would look for its code at every call
+                return bool(declared == given)
+            found = self.typingctx.can_convert(given, declared)
+            return found is not None and found <= Conversion.safe
+
+        return all(map(accepts, declared, types))
 
     def _count_misses(self) -> int:
         return sum(self.stats.cache_misses.values())
@@ -73,7 +107,7 @@ def compiled(*signatures: str, reorder: bool = False) -> Callable[[Callable[...,
     return make
 
 
-def _announce(how_often: str) -> None:
-    if not _announced:
+def _announce(how_often: str, more: str) -> None:
+    if how_often not in _announced:
         _announced.add(how_often)
-        log.warning("gramshift: compiling inner loops %s", how_often)
+        log.warning("gramshift: compiling inner loops %s%s", how_often, more)

@@ -54,9 +54,12 @@ class Chunk(HoldsArrays):
     def _arrays(self) -> tuple[Array, ...]:
         return self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents
 
-    def count(self, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Add the documents of each group that have each feature to ``counts``, which are 0."""
-        loops.count_groups(*self._arrays, groups, counts)
+    def count(self, groups: NDArray[np.int64], at: int, counts: NDArray[np.int64]) -> None:
+        """Add the documents of each group that have each feature to ``counts``, from column ``at``.
+
+        These columns are 0 before.
+        """
+        loops.count_groups(*self._arrays, groups, at, counts)
 
     def gather(self, vectors: Floats) -> Floats:
         """Return X' vectors."""
@@ -150,8 +153,8 @@ class FeatureLists(HoldsArrays):
                 first = self._firsts[group.start]
                 counts = np.zeros((n_groups, self._firsts[group.stop] - first), np.int64)
                 for number in group:
-                    here = slice(*(self._firsts[number : number + 2] - first))
-                    self.chunks[number].count(groups, counts[:, here])
+                    at = int(self._firsts[number] - first)
+                    self.chunks[number].count(groups, at, counts)
                 return counts
 
             return [make_weights(count)]

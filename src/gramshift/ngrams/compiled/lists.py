@@ -24,18 +24,19 @@ ZERO, ONE, TWO, THREE, FOUR = np.arange(5, dtype=np.uint64)  # unsigned indices 
 
 @compiled(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
-    " int64[::1], int64[:, :])"
+    " int64[::1], int64, int64[:, ::1])"
 )
-def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts):
-    """Add to counts[g, f] the documents of group g that have feature f, without those of group -1.
+def count_groups(ends, list_ends, starts, docs, owners, parents, groups, at, counts):
+    """Add to counts[g, at + f] the documents of group g that have feature f, but none of group -1.
 
-    ``counts`` are 0 before.
+    These ``counts`` are 0 before.
     """
-    begin, first, n_groups = ZERO, 0, np.uint64(counts.shape[0])
+    begin, first, n_groups, at = ZERO, 0, np.uint64(counts.shape[0]), np.uint64(at)
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
+        column = at + begin
         for k in range(first, last):
-            f, one = begin + np.uint64(owners[k]), 1 if k < middle else -1
+            f, one = column + np.uint64(owners[k]), 1 if k < middle else -1
             for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
                 group = groups[docs[p]]
                 if group >= 0:
@@ -43,7 +44,7 @@ def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts)
         for g in range(n_groups):
             for f in range(n):
                 if parents[begin + f] < n:
-                    counts[g, begin + np.uint64(parents[begin + f])] += counts[g, begin + f]
+                    counts[g, column + np.uint64(parents[begin + f])] += counts[g, column + f]
         begin, first = np.uint64(ends[b]), last
 
 
