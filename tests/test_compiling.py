@@ -168,7 +168,9 @@ def test_one_line_says_how_often_it_is_compiled(tmp_path, run):
     out, lines = run(tmp_path / "kept")
     assert out == "8 12 0"
     assert len(lines) == 1
-    assert "compiling inner loops on first use in this environment (up to a minute)" in lines[0]
+    assert (
+        "compiling inner loops on their first use in this environment, up to a minute" in lines[0]
+    )
     assert run(tmp_path / "kept") == ("8 12 2", [])
 
 

@@ -19,6 +19,7 @@ from numba.core.types import Array
 
 log = logging.getLogger("gramshift")
 _announced: set[str] = set()
+_loaded: set[str] = set()
 
 if hasattr(os, "register_at_fork"):  # a child must not inherit the lock of a thread that compiles
     os.register_at_fork(
@@ -53,7 +54,7 @@ class CompiledFunction(CPUDispatcher):
         types, _ = normalize_signature(signature)
         accepting = (one for one in self.declared if self._accepts(one.args, types))
         signature = next(accepting, signature)
-        n_misses = self._count_misses()
+        n_hits, n_misses = self._count_uses()
         try:
             if not self.overloads:
                 self._cache: Any = SourceCache(self.py_func)
@@ -63,12 +64,14 @@ class CompiledFunction(CPUDispatcher):
         except Exception as error:  # a cache that cannot be read or written
             self._cache = NullCache()
             entry_point = super().compile(signature)
-            _announce(
-                "in every process",
-                f", because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder",
-            )
-        if self._count_misses() > n_misses and not _announced:
-            _announce("on first use in this environment", " (up to a minute)")
+            why = f"because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder"
+            _announce("in every process", why)
+        hits, misses = self._count_uses()
+        if hits > n_hits:
+            _loaded.add(self.__name__)
+        if misses > n_misses and not _announced:
+            how_long = "some seconds" if _loaded else "up to a minute"
+            _announce("on their first use in this environment", how_long)
         return entry_point
 
     def _accepts(self, declared: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
@@ -82,8 +85,9 @@ class CompiledFunction(CPUDispatcher):
 
         return all(map(accepts, declared, types))
 
-    def _count_misses(self) -> int:
-        return sum(self.stats.cache_misses.values())
+    def _count_uses(self) -> tuple[int, int]:
+        """Return how often code was loaded, and how often it was compiled."""
+        return sum(self.stats.cache_hits.values()), sum(self.stats.cache_misses.values())
 
 
 def compiled(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
@@ -108,6 +112,7 @@ def compiled(*signatures: str, reorder: bool = False) -> Callable[[Callable[...,
 
 
 def _announce(how_often: str, more: str) -> None:
+    """Log how often code is compiled, once in a process."""
     if how_often not in _announced:
         _announced.add(how_often)
-        log.warning("gramshift: compiling inner loops %s%s", how_often, more)
+        log.warning("gramshift: compiling inner loops %s, %s", how_often, more)

@@ -11,6 +11,7 @@ from gramshift.model.advice import (
     Advice,
     FitSummary,
     agreement,
+    class_prior_in_words,
     class_proportions,
     count_to_label,
     diagnose,
@@ -495,11 +496,23 @@ def test_of_many_classes_the_proportions_that_moved_most_are_listed():
     found, _ = diagnose(summary)
     drift = found["drift of the class proportions"]["sentence"]
     assert "plain and round by round: c0: 5%, 22%; c1: 5%, 2%;" in drift
-    assert drift.endswith("c14: 5%, 22%; 12 more classes moved less.")
+    assert drift.endswith("c14: 5%, 22%; 12 more not listed.")
     used = found["class proportions moved"]["sentence"]
     assert used.startswith("Class proportions used: c0: 6% (0% to 0%; source 5%, estimated 5%);")
     assert "; c14: 6% (" in used
-    assert used.endswith("; 12 more classes moved less.")
+    assert used.endswith("; 12 more not listed.")
+
+
+def test_a_class_that_was_not_allowed_to_grow_is_named_though_it_has_not_moved():
+    names = [f"c{number}" for number in range(20)]
+    one = {"source": 0.05, "estimated": 0.05, "used": 0.05, "low": 0.0, "high": 1.0}
+    prior = {name: one | {"used": 0.01 * k} for k, name in enumerate(names)}
+    prior["c5"] = one | {"estimated": 0.4, "limit": 0.05}
+    assert "; c5:" not in class_prior_in_words(prior)
+    held = ". c5 is held near 5%: the unadapted labels do not support the estimated 40%."
+    assert class_prior_in_words(prior).endswith(held)
+    prior["c5"] |= {"used": 0.5}  # random labels say more than the unadapted ones
+    assert "held" not in class_prior_in_words(prior)
 
 
 def test_a_single_round_is_compared_with_the_labels_without_adapting():

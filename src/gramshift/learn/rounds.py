@@ -165,6 +165,7 @@ def _train_rounds(
 ) -> RoundsOutcome:
     """Run all rounds; after they have been ``measured``, they also learn from random labels."""
     given = None if measured is None else schedule.random
+    measures = measured is None and schedule.random is not None
     n_rounds = schedule.n_rounds if len(source.target) else 1
     middle = (n_rounds + 1) // 2  # classifiers have adapted by then, and know proportions better
     prior = _start_prior(source, schedule, measured)
@@ -200,7 +201,7 @@ def _train_rounds(
         seconds = time.perf_counter() - started
         rounds.append(Round(added, codes, fitted, scores, changed, seconds, shares))
         if number + 1 < n_rounds:
-            _announce_last(rounds, n_rounds, runtime)
+            _announce_last(rounds, n_rounds, measures, runtime)
     if trainer.feature_maker.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
@@ -209,17 +210,17 @@ def _train_rounds(
     else:
         calibration = _calibrate(trainer, training_set, rounds[-1]) if calibrate else None
         outcome = RoundsOutcome(rounds, training_set, calibration)
-    _announce_last(outcome.rounds, n_rounds, runtime)
+    _announce_last(outcome.rounds, n_rounds, measures, runtime)
     return outcome
 
 
-def _announce_last(rounds: list[Round], n_rounds: int, runtime: Runtime) -> None:
+def _announce_last(rounds: list[Round], n_rounds: int, measures: bool, runtime: Runtime) -> None:
     """Log how many documents joined before the last round, and how many labels it changed."""
     last = rounds[-1]
-    runtime.announce(
-        f"round {len(rounds)} of {n_rounds}: {count_in_words(len(last.added), 'document')} joined, "
-        f"{count_in_words(last.changed, 'label')} changed, {last.seconds:.2f} s"
-    )
+    name = f"{'measuring, ' if measures else ''}round {len(rounds)} of {n_rounds}"
+    joined = count_in_words(len(last.added), "document")
+    changed = count_in_words(last.changed, "label")
+    runtime.announce(f"{name}: {joined} joined, {changed} changed, {last.seconds:.2f} s")
 
 
 def _start_prior(source: TrainingSet, schedule: Schedule, measured: RoundsOutcome | None) -> Prior:

@@ -273,8 +273,7 @@ def _most_moved(moves: dict[Any, float]) -> list[Any]:
 
 def _with_others(parts: list[str], n_classes: int) -> str:
     n_more = n_classes - len(parts)
-    more = f"; {n_more} more class{'es' if n_more > 1 else ''} moved less" if n_more else ""
-    return "; ".join(parts) + more
+    return "; ".join([*parts, f"{n_more} more not listed"] if n_more else parts)
 
 
 def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
@@ -284,6 +283,12 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
     """
     n_classes = len(prior)
     is_known = all(one["low"] == one["high"] for one in prior.values())
+    limited = [
+        f"{name} is held near {one['limit']:.0%}: the unadapted labels do not support the"
+        f" estimated {one['estimated']:.0%}"
+        for name, one in prior.items()
+        if one["source"] <= one["used"] < one["estimated"] > one.get("limit", 1.0)
+    ]
     moved = _most_moved({name: one["used"] - one["source"] for name, one in prior.items()})
     prior = {name: prior[name] for name in moved}
     if is_known:
@@ -296,12 +301,6 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
         f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%};"
         f" source {one['source']:.0%}, estimated {one['estimated']:.0%})"
         for name, one in prior.items()
-    ]
-    limited = [
-        f"{name} is estimated at {one['estimated']:.0%}, but the unadapted labels do not show that"
-        f" it has grown beyond {one['limit']:.0%}, so that it was not allowed to"
-        for name, one in prior.items()
-        if one["estimated"] > one.get("limit", 1.0) and one["used"] >= one["source"]
     ]
     listed = _with_others(parts, n_classes)
     return ". ".join([f"Class proportions used: {listed}", *limited]) + "."

@@ -168,10 +168,10 @@ def mark_style(code: int, strength: float) -> str:
     Classes that come after the last colour have the same ones with another line.
     """
     times, number = divmod(code, len(COLOURS))
-    line = ("solid", "dashed", "dotted", "double")[times % 4]
+    line = ("2px solid", "2px dashed", "2px dotted", "3px double")[times % 4]
     colour = f"var(--c{number}, {COLOURS[number]})"
     background = f"color-mix(in srgb, {colour} {10 + 40 * strength:.0f}%, transparent)"
-    return f"background: {background}; color: inherit; border-bottom: 2px {line} {colour}"
+    return f"background: {background}; color: inherit; border-bottom: {line} {colour}"
 
 
 def _ahead(word: Span) -> float:
