@@ -170,6 +170,7 @@ def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
         render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"]))
     )
     assert '<div class="headline doubtful">' in page
+    assert '<button type="button" id="sample" class="main">' in page  # as the command advises
     assert "Can these labels be used?" not in page
     assert 'class="headline' not in shown_body(render_page(make_contents()))
 
