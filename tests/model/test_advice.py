@@ -282,23 +282,20 @@ def test_few_source_documents_allow_no_verdict_unless_the_accuracy_was_measured(
 
 
 def test_an_accuracy_measured_by_random_labels_is_described_as_such():
-    told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
+    words = "84% of labels right (77% to 90%), by 50 random labels and the estimate together"
     found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
-    assert how_sure(found, 50) == told
-    assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {told}"
+    assert how_sure(found, 50) == words
+    assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {words}"
     assert how_sure(found) == "expected accuracy 84% (77% to 90%)"
     given = {"expected_accuracy_given": {"value": 0.912, "n": 30}}
     assert how_sure(found | given) == "expected accuracy 84% (77% to 90%), 91% of the labels given"
-    assert how_sure(found | given, 50) == f"{told}, 91 % of those given"
+    assert how_sure(found | given, 50) == f"{words}; 91% of those given"
     assert (
         how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}})
         == "expected accuracy 84% (77% to 90%)"
     )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
-    assert (
-        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise."
-        in verdict
-    )
+    assert f": {words}." in verdict
 
 
 HALVES = {"a": 0.5, "b": 0.5}

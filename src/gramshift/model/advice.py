@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from gramshift.learn.class_proportions import proportions_matter
 from gramshift.model.settings import PLAIN
-from gramshift.model.verdict import MAX_ALIKE, MAX_BALANCED, judge_adapting, judge_labels
+from gramshift.model.verdict import (
+    MAX_ALIKE,
+    MAX_BALANCED,
+    judge_adapting,
+    judge_labels,
+    measured_in_words,
+)
 from gramshift.terminal import counts_in_words, labelled_in_words
 
 MIN_VERY_DIFFERENT = 0.95  # separability of domains that are very different
@@ -348,10 +354,8 @@ def how_sure(found: dict[str, Any], n_random: int = 0) -> str:
     if expected is None:
         return f"mean confidence {found['mean_confidence']:.2f}"
     if n_random:
-        value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
-        measured = f"measured on {n_random} random labels and expected otherwise"
-        words = f"{measured}: {value} % of labels right ({low} to {high})"
-        return words if given is None else f"{words}, {100 * given:.0f} % of those given"
+        words = measured_in_words(expected, n_random)
+        return words if given is None else f"{words}; {given:.0%} of those given"
     value, low, high = (f"{expected[name]:.0%}" for name in ("value", "low", "high"))
     words = f"expected accuracy {value} ({low} to {high})"
     return words if given is None else f"{words}, {given:.0%} of the labels given"

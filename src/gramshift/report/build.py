@@ -115,6 +115,7 @@ def build_contents(
         issues=_find_issues(classifier, fit),
         expected_accuracy=classifier.expected_accuracy_,
         new_classes=[name for name in classes if not source_counts[name]],
+        n_random=len(fit.random),
         reference=fit.reference,
     )
 
