@@ -20,10 +20,12 @@ from gramshift.model.advice import (
     warn,
 )
 from gramshift.model.diagnosis import separability
+from gramshift.model.settings import UNADAPTED
 from gramshift.model.verdict import choose_verdict, judge_labels, tone_of
 from gramshift.terminal import counts_in_words, labelled_in_words
 
 EVEN = {"good": 0.5, "bad": 0.5}
+DRIFT = "drift of the class proportions"
 THREE = {"a": 0.4, "b": 0.3, "c": 0.3}
 
 
@@ -469,12 +471,13 @@ def test_if_plain_gives_the_same_labels_it_is_no_safer():
     same = FitSummary(labels, EVEN, [shares(1.0)], reference=labels, separability=0.9)
     found, _ = diagnose(same)
     assert found["verdict"] == "Doubtful: see the warnings. The plain labels are the same."
-    found, _ = diagnose(replace(same, reference_name="unadapted"))
+    found, _ = diagnose(replace(same, rounds=[shares(0.5), shares(1.0)]))
+    assert "round by round: good: 100%, 50%, 100%" in found[DRIFT]["sentence"]
+    found, _ = diagnose(replace(same, rounds=[shares(0.5), shares(1.0)], reference_name=UNADAPTED))
     assert found["verdict"] == "Doubtful: see the warnings. The unadapted labels are the same."
     assert found["agreement with unadapted"]["sentence"].endswith("match the unadapted ones.")
-    assert found["drift of the class proportions"]["sentence"].startswith(
-        "Class proportions, unadapted and round by round: "
-    )
+    shown = "Class proportions, unadapted and in later rounds: good: 100%, 100%"
+    assert found[DRIFT]["sentence"].startswith(shown)
 
 
 def test_of_many_classes_the_proportions_that_moved_most_are_listed():
@@ -490,7 +493,7 @@ def test_of_many_classes_the_proportions_that_moved_most_are_listed():
     source = dict.fromkeys(names, 0.05)
     summary = FitSummary(labels, source, stages, reference=plain, class_prior=prior)
     found, _ = diagnose(summary)
-    drift = found["drift of the class proportions"]["sentence"]
+    drift = found[DRIFT]["sentence"]
     assert "plain and round by round: c0: 5%, 22%; c1: 5%, 2%;" in drift
     assert drift.endswith("c14: 5%, 22%; 12 more classes moved less.")
     used = found["class proportions moved"]["sentence"]
