@@ -224,8 +224,7 @@ def test_what_random_labels_have_measured_is_not_measured_again():
     ]
     words = [line.words for line in in_words(measured, options())]
     assert (
-        "Measured on 50 random labels and expected otherwise: 55 % of labels right (40 to 70)"
-        in words
+        "55% of labels right (40% to 70%), by 50 random labels and the estimate together" in words
     )
 
 

@@ -21,10 +21,12 @@ from gramshift.model.advice import (
     warn,
 )
 from gramshift.model.diagnosis import separability
+from gramshift.model.settings import UNADAPTED
 from gramshift.model.verdict import choose_verdict, judge_labels, tone_of
 from gramshift.terminal import counts_in_words, labelled_in_words
 
 EVEN = {"good": 0.5, "bad": 0.5}
+DRIFT = "drift of the class proportions"
 THREE = {"a": 0.4, "b": 0.3, "c": 0.3}
 
 
@@ -283,23 +285,20 @@ def test_few_source_documents_allow_no_verdict_unless_the_accuracy_was_measured(
 
 
 def test_an_accuracy_measured_by_random_labels_is_described_as_such():
-    told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
+    words = "84% of labels right (77% to 90%), by 50 random labels and the estimate together"
     found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
-    assert how_sure(found, 50) == told
-    assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {told}"
+    assert how_sure(found, 50) == words
+    assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {words}"
     assert how_sure(found) == "expected accuracy 84% (77% to 90%)"
     given = {"expected_accuracy_given": {"value": 0.912, "n": 30}}
     assert how_sure(found | given) == "expected accuracy 84% (77% to 90%), 91% of the labels given"
-    assert how_sure(found | given, 50) == f"{told}, 91 % of those given"
+    assert how_sure(found | given, 50) == f"{words}; 91% of those given"
     assert (
         how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}})
         == "expected accuracy 84% (77% to 90%)"
     )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
-    assert (
-        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise."
-        in verdict
-    )
+    assert f": {words}." in verdict
 
 
 HALVES = {"a": 0.5, "b": 0.5}
@@ -473,12 +472,13 @@ def test_if_plain_gives_the_same_labels_it_is_no_safer():
     same = FitSummary(labels, EVEN, [shares(1.0)], reference=labels, separability=0.9)
     found, _ = diagnose(same)
     assert found["verdict"] == "Doubtful: see the warnings. The plain labels are the same."
-    found, _ = diagnose(replace(same, reference_name="unadapted"))
+    found, _ = diagnose(replace(same, rounds=[shares(0.5), shares(1.0)]))
+    assert "round by round: good: 100%, 50%, 100%" in found[DRIFT]["sentence"]
+    found, _ = diagnose(replace(same, rounds=[shares(0.5), shares(1.0)], reference_name=UNADAPTED))
     assert found["verdict"] == "Doubtful: see the warnings. The unadapted labels are the same."
     assert found["agreement with unadapted"]["sentence"].endswith("match the unadapted ones.")
-    assert found["drift of the class proportions"]["sentence"].startswith(
-        "Class proportions, unadapted and round by round: "
-    )
+    shown = "Class proportions, unadapted and in later rounds: good: 100%, 100%"
+    assert found[DRIFT]["sentence"].startswith(shown)
 
 
 def test_of_many_classes_the_proportions_that_moved_most_are_listed():
@@ -494,7 +494,7 @@ def test_of_many_classes_the_proportions_that_moved_most_are_listed():
     source = dict.fromkeys(names, 0.05)
     summary = FitSummary(labels, source, stages, reference=plain, class_prior=prior)
     found, _ = diagnose(summary)
-    drift = found["drift of the class proportions"]["sentence"]
+    drift = found[DRIFT]["sentence"]
     assert "plain and round by round: c0: 5%, 22%; c1: 5%, 2%;" in drift
     assert drift.endswith("c14: 5%, 22%; 12 more not listed.")
     used = found["class proportions moved"]["sentence"]

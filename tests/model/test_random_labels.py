@@ -55,7 +55,8 @@ FLIPPED = tuple(label and OTHER[label] for label in GIVEN)
         ([*give(), "positive"], f"random_labels has {N + 1} labels for {N} target documents"),
         (
             give(ROWS[: MIN_RANDOM_LABELS - 1]),
-            f"random_labels has {MIN_RANDOM_LABELS - 1} labels, fewer than",
+            f"random_labels has {MIN_RANDOM_LABELS - 1} labels, fewer than {MIN_RANDOM_LABELS}:"
+            " label more of them, or give these as corrections=",
         ),
         ([None] * N, "random_labels has 0 labels, fewer than"),
         (

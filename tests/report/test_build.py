@@ -193,7 +193,7 @@ def test_only_the_least_sure_are_explained(best, monkeypatch):
     assert any(note.startswith("The 5 least sure of 33 documents") for note in found.notes)
 
 
-def test_shares_and_history_have_names(contents, fitted, plain):
+def test_shares_and_history_have_names(contents, fitted, plain, best):
     def proportions(labels):
         return {name: count / len(labels) for name, count in sorted(Counter(labels).items())}
 
@@ -201,6 +201,11 @@ def test_shares_and_history_have_names(contents, fitted, plain):
     assert contents.shares["source"] == proportions(LABELS)
     assert contents.shares["plain"] == proportions(plain.transduction_.tolist())
     assert contents.shares["round 2"] == proportions(fitted.transduction_.tolist())
+    assert list(collect(best).shares) == [
+        "source",
+        "unadapted",
+        *map("round {}".format, range(2, 6)),
+    ]
     changed = [step["changed"] for step in contents.history]
     assert changed == [step["changed"] for step in fitted.history_]
 

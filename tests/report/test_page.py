@@ -110,6 +110,9 @@ def test_parts_that_are_not_known_are_left_out():
 
 
 EXPECTED = {"value": 0.7, "low": 0.6, "high": 0.8}
+BY_RANDOM_LABELS = (
+    "70 % of labels right (60 % to 80 %), by 50 random labels and the estimate together"
+)
 
 
 def verdicts():
@@ -261,6 +264,8 @@ def test_an_accuracy_that_was_measured_comes_before_the_expected_one():
         f"{measured} Expected accuracy 70 % (60 % to 80 %), estimated without these labels" in page
     )
     assert page.count("56.5") == 1
+    random = make_contents(scores=scores, expected_accuracy=EXPECTED, n_random=50)
+    assert f"{measured} {BY_RANDOM_LABELS}" in shown_result(random).replace("\u202f", " ")
     assert measured in shown_result(make_contents(scores=scores, diagnostics={})).replace(
         "\u202f", " "
     )
@@ -269,6 +274,9 @@ def test_an_accuracy_that_was_measured_comes_before_the_expected_one():
     ).replace("\u202f", " ")
     assert "70 % expected accuracy (60 % to 80 %)" in few
     assert "right, of those with a known label 56.5 %" in few
+    random = shown_result(make_contents(expected_accuracy=EXPECTED, n_random=50))
+    assert BY_RANDOM_LABELS in random.replace("\u202f", " ")
+    assert "expected accuracy" not in random
 
 
 def test_a_warning_is_a_sentence():

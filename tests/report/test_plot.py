@@ -65,7 +65,7 @@ def test_confidence_counts_every_document(best, ax):
 def test_shares_are_those_of_source_plain_and_rounds(best, ax):
     gs.plot.shares(best, ax=ax)
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == ["source", "unadapted", *(f"round {number}" for number in range(1, 6))]
+    assert names == ["source", "unadapted", *(f"round {number}" for number in range(2, 6))]
     widths = [bar.get_width() for bar in ax.containers[1]]
     assert widths[0] == 0.5
     assert widths[1] == pytest.approx(np.mean(best.unadapted_transduction_ == "positive"))

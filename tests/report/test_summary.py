@@ -51,6 +51,14 @@ def test_a_notebook_shows_what_was_found(best):
     expected = best.expected_accuracy_
     assert f"Expected accuracy {100 * expected['value']:.0f} %" in words.replace("\u202f", " ")
     assert f"Can these labels be used? {best.diagnostics_['verdict']}" in words
+    random = gs.TransductiveClassifier().fit(
+        KITCHEN.texts,
+        KITCHEN.labels,
+        target=FILMS.texts,
+        random_labels=[*FILMS.labels[:20], *[None] * 100],
+    )
+    by = r"[\d.]+ % of labels right (.*), by 20 random labels and the estimate together Can"
+    assert re.search(by, read_summary(random).replace("\u202f", " "))
     for name in ("negative", "positive"):
         count = int((best.transduction_ == name).sum())
         assert re.search(rf"{name} 50.% {count / 1.2:.0f}.% {count}\b", words)

@@ -32,8 +32,8 @@ JOBS_HELP = "Number of threads"
 QUIET_HELP = "Show no progress and no summary, only warnings and errors."
 METHODS_HELP = (
     "best, tkc (the published method), adapted and plain (its first round, with and without "
-    "adapting), or tfidf (three lines of scikit-learn); the page Baselines of the documentation "
-    "lists the others"
+    "adapting), tfidf (of words, in three lines of scikit-learn) or tfidf-characters; the page "
+    "Baselines of the documentation lists the others"
 )
 FORCE_HELP = "Replace output files that exist."
 

@@ -21,9 +21,9 @@ FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # name on the screen:
 SHOWN = ("plain", "paper", UNADAPTED, "best")
 DESCRIPTION = """\
 plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the
-default, which weighs n-grams by what they say about the classes and learns from its own
-pseudo-labels in five rounds; unadapted: its first round. One review is 0.24 %, so that differences
-below 6 points may be chance."""
+default, which weighs n-grams by what they say about the classes, and retrains four times on its
+own pseudo-labels; unadapted: its classifier before that, with the class proportions of the source.
+One review is 0.24 %. Differences below 6 points may be chance."""
 
 
 def run_demo() -> dict[str, Any]:
@@ -128,8 +128,8 @@ def describe(result: dict[str, Any]) -> str:
             f"The surest answer: {shorten(example['text'], 90, placeholder=' ...')}",
             *(f"  {line}".rstrip() for line in example["explanation"].splitlines()),
             "",
-            f"The two domains are in {folder} as kitchen.csv and films.csv, the labels of "
-            "films.csv in labels.csv.",
+            f"The two domains are in {folder} as kitchen.csv and films.csv, the predicted labels "
+            "of films.csv in labels.csv.",
             "To look at the labels, see why, and correct some, open this report in a browser:",
             str(Path(result["report"]).absolute()),
         ]

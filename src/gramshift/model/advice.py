@@ -7,8 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.class_proportions import proportions_matter
-from gramshift.model.settings import PLAIN
-from gramshift.model.verdict import MAX_ALIKE, MAX_BALANCED, judge_adapting, judge_labels
+from gramshift.model.settings import PLAIN, UNADAPTED
+from gramshift.model.verdict import (
+    MAX_ALIKE,
+    MAX_BALANCED,
+    judge_adapting,
+    judge_labels,
+    measured_in_words,
+)
 from gramshift.terminal import counts_in_words, labelled_in_words
 
 MIN_VERY_DIFFERENT = 0.95  # separability of domains that are very different
@@ -58,7 +64,7 @@ class FitSummary:
     reference: list[str] | None = None
     """The labels that the target would have without adapting, if they are known."""
     reference_name: str = PLAIN
-    """The name of these: "unadapted" for the first round of best, else "plain"."""
+    """The name of these: "unadapted" for the first classifier of best, else "plain"."""
     separability: float | None = None
     """Of source and target, if it was measured: 0.5 not at all, 1 always."""
     expected: dict[str, float] | None = None
@@ -85,10 +91,14 @@ class FitSummary:
 
     @property
     def stages(self) -> list[Proportions]:
-        """The class proportions of the target, without adapting if known, and of each round."""
+        """The class proportions of the target, without adapting if known, and of each round.
+
+        The unadapted labels take the place of the first round, whose classifier they come from.
+        """
         if self.reference is None:
             return self.rounds
-        return [class_proportions(self.reference, list(self.source)), *self.rounds]
+        later = self.rounds[1:] if self.reference_name == UNADAPTED else []
+        return [class_proportions(self.reference, list(self.source)), *(later or self.rounds)]
 
 
 def class_proportions(labels: list[str], classes: list[str]) -> Proportions:
@@ -146,7 +156,7 @@ def diagnose(summary: FitSummary, advice: Advice | None = None) -> tuple[dict[st
         words = f"{same:.0%} of labels ({round(same * n_target)} of {n_target}) match the {name}"
         found[f"agreement with {name}"] = _of(same, f"{words} ones.")
     if len(stages) > 1:
-        found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages, name))
+        found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(summary))
     if summary.expected is not None:
         largest = max((stages[-1] if stages else summary.source).values())
         found["verdict"] = judge_labels(
@@ -258,11 +268,13 @@ def _separability_in_words(separability: float) -> str:
     return f"Source and target look {how} (AUC {separability:.2f}; 0.50 = indistinguishable)."
 
 
-def _drift_in_words(stages: list[Proportions], name: str) -> str:
+def _drift_in_words(summary: FitSummary) -> str:
+    stages, name = summary.stages, summary.reference_name
     shown = _most_moved({one: stages[-1][one] - stages[0][one] for one in stages[0]})
     parts = [f"{one}: {', '.join(f'{stage[one]:.0%}' for stage in stages)}" for one in shown]
     listed = _with_others(parts, len(stages[0]))
-    return f"Class proportions, {name} and round by round: {listed}."
+    then = "in later rounds" if name == UNADAPTED else "round by round"
+    return f"Class proportions, {name} and {then}: {listed}."
 
 
 def _most_moved(moves: dict[Any, float]) -> list[Any]:
@@ -347,10 +359,8 @@ def how_sure(found: dict[str, Any], n_random: int = 0) -> str:
     if expected is None:
         return f"mean confidence {found['mean_confidence']:.2f}"
     if n_random:
-        value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
-        measured = f"measured on {n_random} random labels and expected otherwise"
-        words = f"{measured}: {value} % of labels right ({low} to {high})"
-        return words if given is None else f"{words}, {100 * given:.0f} % of those given"
+        words = measured_in_words(expected, n_random)
+        return words if given is None else f"{words}; {given:.0%} of those given"
     value, low, high = (f"{expected[name]:.0%}" for name in ("value", "low", "high"))
     words = f"expected accuracy {value} ({low} to {high})"
     return words if given is None else f"{words}, {given:.0%} of the labels given"

@@ -246,7 +246,7 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
             f"{names}"
         )
     if len(found) < MIN_RANDOM_LABELS:
-        advice = "label more of them, or give these as labelled documents of X"
+        advice = "label more of them, or give these as corrections="
         raise InputError(
             f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}"
         )

@@ -95,9 +95,19 @@ def _accuracy_in_words(expected: dict[str, float], n_known: int | None, n_random
     if n_known is not None:
         return f"{value} % of the {n_known} documents with known labels are right ({low} to {high})"
     if n_random:
-        measured = f"measured on {n_random} random labels and expected otherwise"
-        return f"{value} % of labels right ({low} to {high}), {measured}"
+        return measured_in_words(expected, n_random)
     return f"about {value} of 100 labels are expected to be right ({low} to {high})"
+
+
+def measured_in_words(expected: dict[str, float], n_random: int) -> str:
+    """Return the accuracy that random labels and the estimate give together, in words."""
+    value, low, high = (f"{expected[name]:.0%}" for name in ("value", "low", "high"))
+    return f"{value} of labels right ({low} to {high}), {by_random_labels(n_random)}"
+
+
+def by_random_labels(n_random: int) -> str:
+    """Return where such an accuracy comes from, in words."""
+    return f"by {n_random} random labels and the estimate together"
 
 
 def judge_adapting(

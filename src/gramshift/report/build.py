@@ -20,6 +20,7 @@ from gramshift.model.explanation import NO_WORDS
 from gramshift.model.presenting import check_ids
 from gramshift.model.result import FitResult
 from gramshift.model.saving import library_versions
+from gramshift.model.settings import UNADAPTED
 from gramshift.parallel import Progress
 from gramshift.report.contents import (
     DocumentEntry,
@@ -114,6 +115,7 @@ def build_contents(
         strongest_ngrams=_find_ngrams(classifier, fit),
         issues=_find_issues(classifier, fit),
         expected_accuracy=classifier.expected_accuracy_,
+        n_random=len(fit.random),
         new_classes=[name for name in classes if not source_counts[name]],
         reference=fit.reference,
     )
@@ -279,6 +281,8 @@ def _find_shares(
         stages[reference] = {name: found[name] for name in classes}
     for number, step in enumerate(history, start=1):
         stages[f"round {number}"] = step["labels"]
+    if UNADAPTED in stages and len(history) > 1:
+        del stages["round 1"]  # its classifier gives the unadapted labels
     return {
         stage: {name: count / max(1, sum(counts.values())) for name, count in counts.items()}
         for stage, counts in stages.items()

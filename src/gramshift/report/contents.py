@@ -136,6 +136,8 @@ class ReportContents:
     """Problems in the data, grouped by kind, worst first."""
     expected_accuracy: Mapping[str, float] | None = None
     """The expected "value", between "low" and "high"."""
+    n_random: int = 0
+    """The number of labels of random documents that measured it."""
     new_classes: list[str] = field(default_factory=list)
     """Classes that corrections have added: no source document has them."""
     reference: str = "plain"

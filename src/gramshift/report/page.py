@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from gramshift.files import replaced_file
 from gramshift.model.data_problems import KINDS, Issue
-from gramshift.model.verdict import tone_of
+from gramshift.model.verdict import by_random_labels, tone_of
 from gramshift.report.contents import ReportContents
 from gramshift.report.drawings import (
     N_COLOURS,
@@ -210,6 +210,7 @@ def _make_headline(contents: ReportContents) -> dict[str, str] | None:
     if expected is not None:
         headline["expected"] = percent(expected["value"])
         headline["between"] = f"{percent(expected['low'])} to {percent(expected['high'])}"
+    headline["by"] = by_random_labels(contents.n_random) if contents.n_random else ""
     return headline
 
 

@@ -57,7 +57,7 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
     summary = summarize(fit, reference)
     names = [f"round {number}" for number in range(1, 1 + len(summary.rounds))]
     if reference is not None:
-        names = [fit.reference, *names]
+        names = [fit.reference, *names[1 + len(names) - len(summary.stages) :]]
     stages = {"source": summary.source} | dict(zip(names, summary.stages, strict=True))
     ax = _make_axes(ax)
     places = np.arange(len(stages))

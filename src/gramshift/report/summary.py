@@ -8,6 +8,7 @@ from markupsafe import Markup
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import judge_quickly
 from gramshift.model.explanation import COLOURS
+from gramshift.model.verdict import by_random_labels
 from gramshift.report.drawings import percent
 
 STYLE = (
@@ -39,7 +40,9 @@ def draw_summary(classifier: TransductiveClassifier) -> str:
     if expected is not None:
         value, low, high = (percent(expected[name]) for name in ("value", "low", "high"))
         words = Markup("<p>Expected accuracy <b>{}</b> ({} to {})</p>")
-        parts.append(words.format(value, low, high))
+        if n := len(fit.random):
+            words = Markup("<p><b>{}</b> of labels right ({} to {}), {by}</p>")
+        parts.append(words.format(value, low, high, by=by_random_labels(n)))
     verdict = judge_quickly(fit)
     if verdict is not None:
         parts.append(Markup("<p>Can these labels be used? <b>{}</b></p>").format(verdict))
