@@ -15,13 +15,11 @@ from gramshift.model.saving import library_versions
 from gramshift.tables.writing import csv_text
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+RESULTS = "comparison.json"
 SOURCE_ONLY_NOTE = (
     "Source only: each method's own classifier without adaptation, trained on the source alone."
 )
 COLUMNS = ("source", "target", "repeat", "method", "n", *NUMBERS)
-
-
-RESULTS = "comparison.json"
 
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
