@@ -16,6 +16,7 @@ from gramshift.tables.writing import csv_text
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 RESULTS = "comparison.json"
+FILES = ("comparison.md", "comparison.csv", RESULTS, "answers.csv.gz")
 SOURCE_ONLY_NOTE = (
     "Source only: each method's own classifier without adaptation, trained on the source alone."
 )
@@ -24,13 +25,9 @@ COLUMNS = ("source", "target", "repeat", "method", "n", *NUMBERS)
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, all or none, and return their names."""
-    contents = {
-        "comparison.md": to_markdown(found),
-        "comparison.csv": to_csv(found),
-        RESULTS: json.dumps(to_json(found), indent=1) + "\n",
-        "answers.csv.gz": answers_to_csv(found),
-    }
-    return write_files(folder, contents)
+    figures = json.dumps(to_json(found), indent=1) + "\n"
+    contents = [to_markdown(found), to_csv(found), figures, answers_to_csv(found)]
+    return write_files(folder, dict(zip(FILES, contents, strict=True)))
 
 
 def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
