@@ -179,8 +179,8 @@ def _read_vectors(
     if options.vectors is None:
         return None
     source_texts = [text for one in found for text in one.texts]
-    source = read_vectors(options.vectors[0], len(source_texts))
-    others = read_vectors(options.vectors[1], len(target.texts))
+    source = read_vectors(options.vectors[0], len(source_texts), options.memory)
+    others = read_vectors(options.vectors[1], len(target.texts), options.memory)
     if source.shape[1] != others.shape[1]:
         raise TableError(
             f"--vectors: the vectors of the source have {source.shape[1]} numbers, those of the"
