@@ -327,7 +327,7 @@ def test_a_file_is_replaced_only_if_that_is_wanted(best, tmp_path):
         with pytest.raises(gs.GramshiftError, match=f"{name} exists; .* overwrite=True"):
             write(path)
         assert path.read_text() == "mine"
-        write(path, overwrite=True)
+        write(path, overwrite=np.True_)
         assert path.stat().st_size > 100
         with pytest.raises(ValueError, match="overwrite='no': give True or False"):
             write(path, overwrite="no")

@@ -14,7 +14,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramshift.errors import InputError
-from gramshift.files import check_overwrite
+from gramshift.files import check_flag, check_overwrite
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import log_of, softmax
@@ -723,9 +723,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_overwrite(path, overwrite=overwrite)
-        if not isinstance(texts, (bool, np.bool_)):
-            raise InputError(f"texts={texts!r}: give True or False")
-        save_fit(self.result_, path, texts=bool(texts))
+        save_fit(self.result_, path, texts=check_flag("texts", texts))
 
     def _read(self, X: Any) -> Any:
         """Return new documents, checked as those of the fit were."""
