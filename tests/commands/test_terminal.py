@@ -357,7 +357,7 @@ def test_a_report_or_a_model_is_enough(gramshift, tables, more):
                 "--force",
                 "--no-plot",
             ),
-            "1 results; comparison has comparison.md",
+            "1 result; comparison has comparison.md",
         ),
         ((*CLASSIFY, "--output", "o.csv", "--force"), "Result: 2 documents labelled"),
     ],

@@ -15,7 +15,15 @@ from gramshift.commands.command_options import check_json, file_option, flag, js
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.progress import progress_bar
-from gramshift.terminal import Line, print_json, say, show, show_lines, summarize
+from gramshift.terminal import (
+    Line,
+    count_in_words,
+    print_json,
+    say,
+    show,
+    show_lines,
+    summarize,
+)
 
 DATA_SETS = ("sentiment",)
 AMAZON5 = "amazon5"
@@ -565,7 +573,8 @@ def compare_command(
         return
     show_comparison(found)
     if not quiet:
-        show(f"{len(result['rows'])} results; {output} has {', '.join(result['files'])}")
+        n = count_in_words(len(result["rows"]), "result")
+        show(f"{n}; {output} has {', '.join(result['files'])}")
 
 
 def reproduce_command(
@@ -637,4 +646,5 @@ def reproduce_command(
         show_tables(result, fields)
     if not quiet:
         took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
-        show(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")
+        n = count_in_words(len(result["rows"]), "result")
+        show(f"{n}{took}; {output} has {', '.join(result['files'])}")

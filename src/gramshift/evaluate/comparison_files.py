@@ -13,6 +13,7 @@ from gramshift.memory import size_in_words
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
 from gramshift.tables.writing import csv_text
+from gramshift.terminal import count_in_words
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 RESULTS = "comparison.json"
@@ -150,9 +151,8 @@ def notes_of(found: Comparison) -> list[str]:
         if n_settings > 1:
             notes[-1] += ", the same documents in all settings that share a target"
     if found.n_reused:
-        notes.append(
-            f"{found.n_reused} results, with their seconds and memory, are of an earlier run"
-        )
+        n = count_in_words(found.n_reused, "result")
+        notes.append(f"{n}, with seconds and memory, taken from an earlier run")
     return [
         *([SOURCE_ONLY_NOTE] if found.plan.source_only else []),
         ". ".join(notes) + ".",
