@@ -554,10 +554,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        The columns are those that ``gramshift classify`` adds to a table: ``text``, ``label``,
+        The columns are ``text`` and those that ``gramshift classify`` adds to a table: ``label``,
         ``confidence`` (the probability of the label), the probability of each class as
         ``p_<class>``, ``unadapted_label`` (the label without adapting) and ``issue`` (the problems
-        of the document in words, as in ``issues_``; a model that was loaded does not know them).
+        of the document in words, as in ``issues_``). There is no ``issue`` after a fit on rows of
+        numbers or a kernel matrix, nor in a model that was loaded.
 
         Parameters
         ----------
