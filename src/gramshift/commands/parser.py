@@ -606,7 +606,7 @@ def compare_command(
     show_comparison(found)
     if not quiet:
         n = count_in_words(len(result["rows"]), "result")
-        show(f"{n}; {output} has {', '.join(result['files'])}")
+        say(f"{n}; {output} has {', '.join(result['files'])}")
 
 
 def reproduce_command(
@@ -687,4 +687,4 @@ def reproduce_command(
     if not quiet:
         took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
         n = count_in_words(len(result["rows"]), "result")
-        show(f"{n}{took}; {output} has {', '.join(result['files'])}")
+        say(f"{n}{took}; {output} has {', '.join(result['files'])}")
