@@ -377,9 +377,11 @@ def test_a_summary_is_on_stdout_unless_it_is_not_wanted_there(gramshift, tables,
 def test_a_quiet_run_still_warns(gramshift, tables):
     rows = "".join(f"a great film {n},\n" for n in range(60))
     (tables / "films.csv").write_text("text,label\n" + rows)
-    run = ("classify", "s.csv", "--target", "films.csv", "--method", "plain", "-o", "o.csv", "-q")
-    answer = gramshift(*run)
+    (tables / "more.csv").write_text("text,label\n" + "a good lid,Good\n" * 9)
+    run = "classify s.csv more.csv --target films.csv --method plain -o o.csv -q"
+    answer = gramshift(*run.split())
     assert (answer.code, answer.out) == (0, "")
     assert "films.csv already has a 'label' column" in answer.err
-    assert "warning: no target document was labelled 'bad'" in answer.err
+    assert "Warning: no target document was labelled 'Good', 'bad'" in answer.err
+    assert "Warning: the labels 'Good' and 'good' differ only by case" in answer.err
     assert "documents labelled" not in answer.err

@@ -137,7 +137,7 @@ def _show_traceback() -> None:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     if not isinstance(message, FitWarning):  # commands put these into their own words
-        say(f"gramshift: {message}")
+        say(f"Warning: {message}")
 
 
 def _in_words(error: BaseException) -> str:

@@ -217,7 +217,7 @@ def classify_command(
         show(result["sentence"])
     elif quiet:
         for words in result["warnings"]:
-            say(f"warning: {words}")
+            say(f"Warning: {words}")
     else:
         summarize(in_words(result, options), options.output)
     if fault := describe_bad(result):
@@ -384,7 +384,7 @@ def fetch_command(
     with progress_bar(quiet=quiet) as progress:
         result = fetch_sentiment(output, url=url or URL, pinned=url is None, progress=progress)
     for warning in result["warnings"]:
-        say(f"gramshift: {warning}")
+        say(f"Warning: {warning}")
     if as_json:
         print_json(result)
     elif not quiet:

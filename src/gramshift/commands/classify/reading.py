@@ -148,7 +148,7 @@ def read_inputs(
     check_ids(target)
     inputs = _join_sources(found, target, rows)
     for words in find_alike(inputs.labels):
-        say(f"warning: {words}")
+        say(f"Warning: {words}")
     truth = _read_truth(options, target)
     more_texts = _read_unlabelled(options, progress)
     corrections = _read_corrections(options, inputs, say)
