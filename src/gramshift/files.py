@@ -11,6 +11,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO, Self
 
+import numpy as np
+
 from gramshift.errors import GramshiftError, InputError, MissingPackageError
 
 CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -116,11 +118,16 @@ def is_unchanged(name: str, before: dict[str, Any]) -> bool:
     return "digest" in before and identify(name, digest=True).get("digest") == before["digest"]
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return a parameter as True or False, or raise an error if it is another value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
 def check_overwrite(path: Any, *, overwrite: bool) -> None:
     """Raise an error if a path is that of a file, unless it may be replaced."""
-    if not isinstance(overwrite, bool):
-        raise InputError(f"overwrite={overwrite!r}: give True or False")
-    if overwrite or not isinstance(path, str | os.PathLike):
+    if check_flag("overwrite", overwrite) or not isinstance(path, str | os.PathLike):
         return
     name = os.fspath(path)
     system, place = locate(name)

@@ -272,7 +272,7 @@ def test_a_warning_is_one_line_too(gramshift, folder):
     write_csv(folder / "pans.csv", ["text", "label"], [("c", "x"), ("d", "y"), ("e", "x")])
     answer = gramshift(*RUN)
     assert answer.code == 0
-    assert "gramshift: ngram_range=(3, 5): no document has 3 characters" in answer.err
+    assert "Warning: ngram_range=(3, 5): no document has 3 characters" in answer.err
     assert "UserWarning" not in answer.err
 
 

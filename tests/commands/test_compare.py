@@ -39,7 +39,8 @@ def test_source_and_target(gramshift, labelled):
     assert "tf-idf + logistic regression" in answer.out
     assert "minus plain" in answer.out
     assert "Wilson" in answer.out
-    assert "2 results; found has comparison.md, comparison.csv, " in answer.out
+    assert "2 results; found has comparison.md, comparison.csv, " in answer.err
+    assert "found has" not in answer.out  # which may go to a file
     told = json.loads((labelled / "found" / "comparison.json").read_text())
     assert [row["n"] for row in told["rows"]] == [120, 120]
     assert f"{100 * told['summary'][1]['accuracy']:.1f}" in answer.out

@@ -192,6 +192,7 @@ def test_files_of_other_vectors_are_refused(gramshift, packages):
         np.save(path, wrong)
         refuse("must give an array of shape (70, width)")
     np.save(path, good)
+    refuse("--vectors source.npy needs 6.6 KiB", "target.npy", "--memory", "5 KiB")
     refuse("have 3 numbers, those of the target 4", "wide.npy")
     for option, value in {"save": "m", "encoder": "wordllama", "unlabelled": "knives.csv"}.items():
         refuse(f"--{option} does not go with --vectors", "target.npy", f"--{option}", value)

@@ -144,6 +144,7 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
         ({"target": "-"}, []),
         ({"fit_on": "50"}, []),
         ({"output": None, "report": "r.html"}, ["--corrections corrections.csv"]),
+        ({"output": "-"}, ["--output - --report report.html"]),  # which sample cannot read
     ],
 )
 def test_what_to_do_next_can_be_copied(more, commands):

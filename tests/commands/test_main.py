@@ -1,6 +1,7 @@
 """What all commands have in common."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -42,6 +43,13 @@ def test_help_has_an_example_for_every_command(gramshift, command):
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_has_a_short_name(gramshift, command):
     assert gramshift(*command.split(), "-h") == gramshift(*command.split(), "--help")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_shows_no_types_of_python(gramshift, command):
+    assert not re.findall(
+        r"<(?:str|int|float|bool|path|list).*?>", gramshift(*command.split(), "-h").out
+    )
 
 
 @pytest.mark.parametrize("command", ["classify", "compare", "reproduce"])

@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import gramshift as gs
 from gramshift.errors import FitWarning
+from gramshift.evaluate.comparison_files import FILES
 from gramshift.model import diagnosis
 from gramshift.progress import in_notebook
 from small_demo import load_demo
@@ -316,16 +317,17 @@ def test_a_file_is_replaced_only_if_that_is_wanted(best, tmp_path):
         "m.gramshift": best.save,
         "r.html": best.report,
         "k.npy": lambda path, **more: kernel.gram(["abc", "abd"], out=path, **more),
-        "c/comparison.json": lambda path, **more: found.save(path.parent, **more),
     }
+    for number, name in enumerate(FILES):  # each in a folder without the others
+        writers[f"{number}/{name}"] = lambda path, **more: found.save(path.parent, **more)
     for name, write in writers.items():
         path = tmp_path / name
-        write(path)
+        path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
         with pytest.raises(gs.GramshiftError, match=f"{name} exists; .* overwrite=True"):
             write(path)
         assert path.read_text() == "mine"
-        write(path, overwrite=True)
+        write(path, overwrite=np.True_)
         assert path.stat().st_size > 100
         with pytest.raises(ValueError, match="overwrite='no': give True or False"):
             write(path, overwrite="no")

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import gramshift as gs
+from gramshift.model.inputs import warn
 from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -135,15 +136,43 @@ def test_cross_validation_and_pipelines():
 
 
 def test_a_warning_comes_once_in_a_search_and_not_once_per_fold():
-    several = list(X), list(X)  # no earlier search has seen them
-    for texts in several:
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            cross_val_score(make(), texts, Y, cv=3)
-            cross_val_score(make(), texts, Y, cv=3)
-        assert len([one for one in found if "got no target" in str(one.message)]) == 1
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for _ in range(2):  # of the same X
+            cross_val_score(make(), X, Y, cv=3)
+            GridSearchCV(make(), {"alpha": [1e-5, 1e-2]}, cv=2, refit=False).fit(X, Y)
+    assert len([one for one in found if "got no target" in str(one.message)]) == 4
     with pytest.warns(gs.FitWarning, match="got no target"):
         make().fit(X, Y)
+
+
+def test_every_fold_fails_if_warnings_are_errors():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", gs.FitWarning)
+        with pytest.raises(ValueError, match="All the 3 fits failed"):
+            cross_val_score(make(), X, Y, cv=3)
+
+
+def test_warnings_of_two_classes_are_two():
+    """A label may be a number, and be all that tells two warnings apart."""
+
+    class Warned(gs.TransductiveClassifier):
+        def fit(self, X, y):
+            for label in (0, 1, 1):
+                warn(f"no target document was labelled {label}", stacklevel=3)
+            return super().fit(X, y)
+
+    with pytest.warns(gs.FitWarning) as found:
+        cross_val_score(Warned(preset="paper", ngram_range=(3, 5)), X, Y, cv=2)
+    shown = [str(one.message) for one in found]
+    assert [words[-1] for words in shown if words.startswith("no target")] == ["0", "1"]
+
+
+def test_a_function_of_the_user_may_be_called_as_one_of_scikit_learn():
+    def _fit_and_score():
+        return make().fit(X, Y, target=TARGET)
+
+    assert len(_fit_and_score().transduction_) == len(TARGET)
 
 
 def test_metadata_routing():

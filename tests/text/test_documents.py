@@ -4,6 +4,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from gramshift.text.documents import as_documents
@@ -26,6 +27,8 @@ GOOD = ["one", "two", ""]
         pd.DataFrame({"text": GOOD}, index=[5, 3, 1]),
         pd.DataFrame(GOOD),
         pl.DataFrame({"text": GOOD}),
+        pd.DataFrame({"column_names": GOOD}),
+        pa.table({"text": GOOD}),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -33,6 +36,11 @@ def test_any_column_of_str_becomes_a_list_of_str(documents):
     result = as_documents(documents)
     assert result == GOOD
     assert all(isinstance(text, str) for text in result)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_of_one_column_is_a_column():
+    assert as_documents(np.matrix(GOOD).T) == GOOD
 
 
 def test_numpy_strings_count_as_str():
@@ -63,8 +71,11 @@ def test_numpy_strings_count_as_str():
         (np.array([[["a"]]]), r"documents has shape \(1, 1, 1\); give one column of texts"),
         (pd.DataFrame({"id": [1], "text": ["a"]}), r"2 columns: id, text; .*documents\['text'\]"),
         (pl.DataFrame({"id": [1], "body": ["a"]}), r"2 columns: id, body; .*documents\['id'\]"),
+        (pa.table({"id": [1], "text": ["a"]}), r"2 columns: id, text; .*documents\['text'\]"),
         (pd.DataFrame({"n": [1]}), r"documents\[0\] is 1 \(int\)"),
-        (pd.DataFrame(range(3)).iloc[:, :0], r"documents has 0 columns"),
+        (pd.DataFrame(range(3)).iloc[:, :0], r"documents has no columns; give one of texts$"),
+        (pa.table({}), r"documents has no columns"),
+        (np.empty((3, 0)), r"documents has no columns"),
         (["x" * 10_000, 5.0], r"documents\[1\] is 5.0 \(float\)"),
     ],
 )
@@ -74,9 +85,10 @@ def test_the_first_bad_row_is_named(documents, message):
 
 
 def test_long_values_are_shortened_in_the_message():
-    with pytest.raises(TypeError) as error:
-        as_documents([["x" * 1000]])
-    assert len(str(error.value)) < 150
+    for documents in ([["x" * 1000]], pd.DataFrame({"x" * 1000: [1], "y" * 1000: [1]})):
+        with pytest.raises(TypeError) as error:
+            as_documents(documents)
+        assert len(str(error.value)) < 300
 
 
 def test_dask_collections_are_computed():

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from gramshift.errors import InputError
 from gramshift.methods import STAGES
@@ -38,18 +39,42 @@ METHODS_HELP = (
 FORCE_HELP = "Replace output files that exist."
 
 
+class PlainCommand(TyperCommand):
+    """A command whose help shows no types of Python."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with their words for the help."""
+        return _without_types(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """The command of all commands, likewise."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with their words for the help."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(params: list[Any]) -> list[Any]:
+    """Hide the types that Typer shows for arguments, and for options without a metavar."""
+    for one in params:
+        if one.metavar is None or one.param_type_name == "argument":
+            one.display_type_rich = lambda ctx: None
+    return params
+
+
 def option(
     help: str,
     *names: str,
+    metavar: str,
     panel: str | None = None,
     default: str | None = None,
     values: tuple[str, ...] = (),
-    metavar: str | None = None,
 ) -> Any:
     """Declare an option; without ``names`` it is named like the parameter.
 
-    ``panel`` groups options in the help, ``default`` replaces the default that it shows, and
-    ``values`` are what the shell completes.
+    ``metavar`` stands for its value in the help, where ``panel`` groups options and ``default``
+    replaces the default that is shown. ``values`` are what the shell completes.
     """
     return typer.Option(
         *names,
@@ -71,6 +96,11 @@ flag = partial(option, metavar="")
 def file_option(help: str, *names: str, **more: Any) -> Any:
     """Declare an option whose value is the name of a file."""
     return option(help, *names, metavar="FILE", **more)
+
+
+def folder_option(help: str, *names: str) -> Any:
+    """Declare an option whose value is the name of a folder."""
+    return option(help, *names, metavar="FOLDER")
 
 
 def json_option(what: str, panel: str | None = None) -> Any:

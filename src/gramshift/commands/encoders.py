@@ -113,13 +113,14 @@ def vectors_of_texts(texts: list[str], vectors: NDArray[Any]) -> Encode:
     return encode
 
 
-def read_vectors(name: str, n: int) -> NDArray[Any]:
+def read_vectors(name: str, n: int, memory: str | None) -> NDArray[Any]:
     """Read the vectors of the n documents of --vectors from a file of NumPy."""
+    runtime = Runtime(memory_limit=memory)
     try:
         with open_regular(name, follow=True) as file:
             shape, _, dtype = read_header(file, os.fstat(file.fileno()).st_size, name)
             n_bytes = math.prod(shape) * (dtype.itemsize + BYTES_TO_CHECK)
-            Runtime().require(f"--vectors {name}", n_bytes, "give fewer or shorter vectors")
+            runtime.require(f"--vectors {name}", n_bytes, "give fewer or shorter vectors")
             file.seek(0)
             found = np.load(file, allow_pickle=False)
     except (OSError, ValueError) as error:

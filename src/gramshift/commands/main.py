@@ -15,6 +15,7 @@ import typer
 
 from gramshift import __version__
 from gramshift.commands import parser
+from gramshift.commands.command_options import PlainCommand, PlainGroup
 from gramshift.commands.interrupt import EXIT_CODE, exiting_soon
 from gramshift.errors import FitWarning, GramshiftError
 from gramshift.memory import check_address_space
@@ -54,6 +55,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
 }
 """The commands, and what they leave behind when they are interrupted."""
 app = typer.Typer(
+    cls=PlainGroup,
     name="gramshift",
     help="Learn from labelled texts of one kind, and label texts of another, by words and "
     "character n-grams.",
@@ -82,7 +84,7 @@ def _interruptible(command: Callable[..., None], left: str) -> Callable[..., Non
 
 
 for _name, (_command, _left) in COMMANDS.items():
-    app.command(_name)(_interruptible(_command, _left))
+    app.command(_name, cls=PlainCommand)(_interruptible(_command, _left))
 
 
 def _show_version(wanted: bool) -> None:
@@ -135,7 +137,7 @@ def _show_traceback() -> None:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     if not isinstance(message, FitWarning):  # commands put these into their own words
-        say(f"gramshift: {message}")
+        say(f"Warning: {message}")
 
 
 def _in_words(error: BaseException) -> str:

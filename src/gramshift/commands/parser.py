@@ -11,11 +11,26 @@ from typing import Annotated
 import typer
 
 from gramshift.commands import command_options as shared
-from gramshift.commands.command_options import check_json, file_option, flag, json_option, option
+from gramshift.commands.command_options import (
+    check_json,
+    file_option,
+    flag,
+    folder_option,
+    json_option,
+    option,
+)
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.progress import progress_bar
-from gramshift.terminal import Line, print_json, say, show, show_lines, summarize
+from gramshift.terminal import (
+    Line,
+    count_in_words,
+    print_json,
+    say,
+    show,
+    show_lines,
+    summarize,
+)
 
 DATA_SETS = ("sentiment",)
 AMAZON5 = "amazon5"
@@ -202,7 +217,7 @@ def classify_command(
         show(result["sentence"])
     elif quiet:
         for words in result["warnings"]:
-            say(f"warning: {words}")
+            say(f"Warning: {words}")
     else:
         summarize(in_words(result, options), options.output)
     if fault := describe_bad(result):
@@ -274,7 +289,7 @@ def predict_command(
 
 def demo_command(
     output: Annotated[
-        Path, option("Folder for the two files and the report.", "--output", "-o")
+        Path, folder_option("Folder for the two files and the report.", "--output", "-o")
     ] = Path("gramshift-demo"),
     as_json: Annotated[bool, json_option("the figures")] = False,
 ) -> None:
@@ -309,7 +324,11 @@ def explain_command(
         str | None, file_option("Also write an HTML file with the words marked.")
     ] = None,
     top: Annotated[
-        int, option("How many words for and against the label, and training documents, to show.")
+        int,
+        option(
+            "How many words for and against the label, and training documents, to show.",
+            metavar="NUMBER",
+        ),
     ] = 5,
     encoder: shared.Encoder = None,
     column: shared.Text = None,
@@ -340,10 +359,12 @@ def explain_command(
 
 
 def fetch_command(
-    name: Annotated[str, typer.Argument(help="Data set to download: sentiment.")],
-    output: Annotated[Path, option("Folder to unpack it into.", "--output", "-o")] = Path("."),
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Data set to download: sentiment.")],
+    output: Annotated[Path, folder_option("Folder to unpack it into.", "--output", "-o")] = Path(
+        "."
+    ),
     url: Annotated[
-        str | None, option("Address to download from, instead of its home page.")
+        str | None, option("Address to download from, instead of its home page.", metavar="ADDRESS")
     ] = None,
     quiet: shared.Quiet = False,
     as_json: Annotated[bool, json_option("a summary")] = False,
@@ -363,7 +384,7 @@ def fetch_command(
     with progress_bar(quiet=quiet) as progress:
         result = fetch_sentiment(output, url=url or URL, pinned=url is None, progress=progress)
     for warning in result["warnings"]:
-        say(f"gramshift: {warning}")
+        say(f"Warning: {warning}")
     if as_json:
         print_json(result)
     elif not quiet:
@@ -401,29 +422,37 @@ def kernel_command(
         str,
         typer.Argument(metavar="INPUT", help="Text file, one document per line; - for stdin."),
     ],
-    output: Annotated[Path, option("The .npy file to write.", "--output", "-o")],
+    output: Annotated[Path, file_option("The .npy file to write.", "--output", "-o")],
     kind: Annotated[
         str,
         option(
             f"{shared.KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank.",
             "--kernel",
+            metavar="NAME",
         ),
     ] = "presence",
-    ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.")] = "5-8",
+    ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.", metavar="RANGE")] = "5-8",
     decay: Annotated[
-        float | None, option("For subsequence: the weight of each character. Default: 0.5.")
+        float | None,
+        option("For subsequence: the weight of each character. Default: 0.5.", metavar="NUMBER"),
     ] = None,
     max_offset: Annotated[
-        int | None, option("For local_rank: the largest distance, in characters. Default: 1000.")
+        int | None,
+        option(
+            "For local_rank: the largest distance, in characters. Default: 1000.", metavar="NUMBER"
+        ),
     ] = None,
     sigma: Annotated[
-        float | None, option("For local_rank: the width of the kernel. Default: 1.")
+        float | None,
+        option("For local_rank: the width of the kernel. Default: 1.", metavar="NUMBER"),
     ] = None,
     normalize: Annotated[
         bool, flag("Write similarities from 0 to 1 instead of counts.", "--normalize")
     ] = False,
     encoding: shared.Encoding = "utf-8",
-    memory: Annotated[str | None, option(shared.MEMORY_HELP, default="all free memory")] = None,
+    memory: Annotated[
+        str | None, option(shared.MEMORY_HELP, default="all free memory", metavar="SIZE")
+    ] = None,
     jobs: shared.Jobs = -1,
     force: shared.Force = False,
     quiet: shared.Quiet = False,
@@ -458,16 +487,19 @@ def sample_command(
     doubtful: Annotated[
         int | None,
         option(
-            "Number of uncertain documents that differ from each other, to train on.", default="50"
+            "Number of uncertain documents that differ from each other, to train on.",
+            default="50",
+            metavar="NUMBER",
         ),
     ] = None,
     random: Annotated[
-        int | None, option("Number of documents drawn at random, to measure with.")
+        int | None,
+        option("Number of documents drawn at random, to measure with.", metavar="NUMBER"),
     ] = None,
-    seed: Annotated[int, option("Seed of the random draw.")] = 0,
+    seed: Annotated[int, option("Seed of the random draw.", metavar="NUMBER")] = 0,
     corrections: Annotated[
         str | None,
-        option(
+        file_option(
             "File of corrections (columns id and label); documents labelled there are not drawn."
         ),
     ] = None,
@@ -515,25 +547,33 @@ def compare_command(
         str | None, option("Column of --data that names the domain.", metavar="COLUMN")
     ] = None,
     text: shared.Text = None,
-    label: Annotated[str | None, option("Column of the labels.")] = None,
+    label: Annotated[str | None, option("Column of the labels.", metavar="COLUMN")] = None,
     truth: Annotated[
-        str | None, option("Column of the target's true labels, if its name differs from --label.")
+        str | None,
+        option(
+            "Column of the target's true labels, if its name differs from --label.",
+            metavar="COLUMN",
+        ),
     ] = None,
     format: shared.Format = None,
-    encoding: Annotated[str, option("Character encoding of the inputs.")] = "utf-8",
+    encoding: Annotated[str, option("Character encoding of the inputs.", metavar="NAME")] = "utf-8",
     methods: shared.Methods = "plain,tkc,best,tfidf",
     reference: Annotated[
-        str | None, option("Method that the others are tested against. Default: best.")
+        str | None,
+        option("Method that the others are tested against. Default: best.", metavar="NAME"),
     ] = None,
     repeat: Annotated[
         int,
         option(
-            "Number of runs on random halves of source and target; 0 for one run on all documents."
+            "Number of runs on random halves of source and target; 0 for one run on all documents.",
+            metavar="NUMBER",
         ),
     ] = 0,
-    seed: Annotated[int, option("Random seed of the halves and of the bootstrap.")] = 0,
+    seed: Annotated[
+        int, option("Random seed of the halves and of the bootstrap.", metavar="NUMBER")
+    ] = 0,
     output: Annotated[
-        Path, option("Folder for tables, predictions and plot.", "--output", "-o")
+        Path, folder_option("Folder for tables, predictions and plot.", "--output", "-o")
     ] = Path("comparison"),
     source_only: shared.SourceOnly = False,
     resume: shared.Continue = False,
@@ -565,33 +605,42 @@ def compare_command(
         return
     show_comparison(found)
     if not quiet:
-        show(f"{len(result['rows'])} results; {output} has {', '.join(result['files'])}")
+        n = count_in_words(len(result["rows"]), "result")
+        say(f"{n}; {output} has {', '.join(result['files'])}")
 
 
 def reproduce_command(
     data: Annotated[
-        Path, option("Folder of the data set; it or its parent contains books, dvd, ...")
+        Path, folder_option("Folder of the data set; it or its parent contains books, dvd, ...")
     ],
     benchmark: Annotated[
         str,
         option(
             "Benchmark to run: paper, or amazon5 (20 pairs of five domains, Li and others, "
-            "AAAI 2018)."
+            "AAAI 2018).",
+            metavar="NAME",
         ),
     ] = "paper",
     output: Annotated[
-        Path, option("Folder for results, tables and plot.", "--output", "-o")
+        Path, folder_option("Folder for results, tables and plot.", "--output", "-o")
     ] = Path("results"),
     settings: Annotated[
-        str, option("Settings to run: all, single, multi, or names such as D-B,DEK-B.")
+        str,
+        option("Settings to run: all, single, multi, or names such as D-B,DEK-B.", metavar="NAMES"),
     ] = "all",
     methods: shared.Methods = "own",
     kernels: Annotated[
-        str, option("String kernels to run: some of presence,intersection,spectrum.")
+        str,
+        option("String kernels to run: some of presence,intersection,spectrum.", metavar="NAMES"),
     ] = "presence,intersection",
-    fields: Annotated[str, option("Parts of a review to use: text, or title+text.")] = "title+text",
+    fields: Annotated[
+        str, option("Parts of a review to use: text, or title+text.", metavar="NAME")
+    ] = "title+text",
     preset: Annotated[
-        str, option("Preset to run: paper, or best, which adds our default to the methods.")
+        str,
+        option(
+            "Preset to run: paper, or best, which adds our default to the methods.", metavar="NAME"
+        ),
     ] = "paper",
     source_only: shared.SourceOnly = False,
     resume: shared.Continue = False,
@@ -637,4 +686,5 @@ def reproduce_command(
         show_tables(result, fields)
     if not quiet:
         took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
-        show(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")
+        n = count_in_words(len(result["rows"]), "result")
+        say(f"{n}{took}; {output} has {', '.join(result['files'])}")

@@ -23,7 +23,7 @@ from gramshift.evaluate.result_tables import NOTE, differences, make_tables
 from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
 from gramshift.parallel import Progress
-from gramshift.terminal import Say
+from gramshift.terminal import Say, count_in_words
 from gramshift.terminal import say as to_stderr
 
 BENCHMARKS = ("paper", "amazon5")
@@ -80,10 +80,9 @@ def reproduce_tables(
     n_stages = sum(METHODS[name].is_stage for name in names)
     n_results = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
     if not quiet:
-        say(
-            f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {n_results}"
-            f" results; about {_estimate_gigabytes(chosen, names):.1f} GB of memory"
-        )
+        counts = {"setting": len(chosen), "kernel": len(kinds), "method": len(names)}
+        words = _counts_in_words(counts | {"result": n_results})
+        say(f"{words}; about {_estimate_gigabytes(chosen, names):.1f} GB of memory")
     result = reproduce(
         data,
         output,
@@ -101,6 +100,10 @@ def reproduce_tables(
     if plots:
         files += draw(plot_outcomes(result["outcomes"], result["documents"]), output, say)
     return result | {"files": files}
+
+
+def _counts_in_words(counts: dict[str, int]) -> str:
+    return ", ".join(count_in_words(n, noun) for noun, n in counts.items())
 
 
 def _estimate_gigabytes(settings: list[Setting], methods: list[str]) -> float:
@@ -134,7 +137,8 @@ def reproduce_amazon5(
         )
     check_folder(output)
     if not quiet:
-        say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
+        counts = {"pair": len(pairs), "method": len(names), "result": len(pairs) * len(names)}
+        say(_counts_in_words(counts))
     kept = ResultStore(output / FINISHED_PARTS)
     if not resume:
         kept.clear()

@@ -13,26 +13,22 @@ from gramshift.memory import size_in_words
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
 from gramshift.tables.writing import csv_text
+from gramshift.terminal import count_in_words
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+RESULTS = "comparison.json"
+FILES = ("comparison.md", "comparison.csv", RESULTS, "answers.csv.gz")
 SOURCE_ONLY_NOTE = (
     "Source only: each method's own classifier without adaptation, trained on the source alone."
 )
 COLUMNS = ("source", "target", "repeat", "method", "n", *NUMBERS)
 
 
-RESULTS = "comparison.json"
-
-
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, all or none, and return their names."""
-    contents = {
-        "comparison.md": to_markdown(found),
-        "comparison.csv": to_csv(found),
-        RESULTS: json.dumps(to_json(found), indent=1) + "\n",
-        "answers.csv.gz": answers_to_csv(found),
-    }
-    return write_files(folder, contents)
+    figures = json.dumps(to_json(found), indent=1) + "\n"
+    contents = [to_markdown(found), to_csv(found), figures, answers_to_csv(found)]
+    return write_files(folder, dict(zip(FILES, contents, strict=True)))
 
 
 def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
@@ -155,9 +151,8 @@ def notes_of(found: Comparison) -> list[str]:
         if n_settings > 1:
             notes[-1] += ", the same documents in all settings that share a target"
     if found.n_reused:
-        notes.append(
-            f"{found.n_reused} results, with their seconds and memory, are of an earlier run"
-        )
+        n = count_in_words(found.n_reused, "result")
+        notes.append(f"{n}, with seconds and memory, taken from an earlier run")
     return [
         *([SOURCE_ONLY_NOTE] if found.plan.source_only else []),
         ". ".join(notes) + ".",

@@ -211,14 +211,15 @@ class Comparison:
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> list[str]:
         """Write tables, rows and all answers into a folder, and return the names of the files.
 
-        Files of an earlier comparison are replaced only with ``overwrite=True``.
+        Files of these names are replaced only with ``overwrite=True``.
         """
         from gramshift.evaluate.comparison_files import (  # need this class
-            RESULTS,
+            FILES,
             write_comparison,
         )
 
-        check_overwrite(Path(folder) / RESULTS, overwrite=overwrite)
+        for name in FILES:
+            check_overwrite(Path(folder) / name, overwrite=overwrite)
         return write_comparison(self, Path(folder))
 
 

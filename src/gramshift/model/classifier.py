@@ -14,7 +14,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramshift.errors import InputError
-from gramshift.files import check_overwrite
+from gramshift.files import check_flag, check_overwrite
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import log_of, softmax
@@ -554,10 +554,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, in their order.
 
-        The columns are those that ``gramshift classify`` adds to a table: ``text``, ``label``,
+        The columns are ``text`` and those that ``gramshift classify`` adds to a table: ``label``,
         ``confidence`` (the probability of the label), the probability of each class as
         ``p_<class>``, ``unadapted_label`` (the label without adapting) and ``issue`` (the problems
-        of the document in words, as in ``issues_``; a model that was loaded does not know them).
+        of the document in words, as in ``issues_``). There is no ``issue`` after a fit on rows of
+        numbers or a kernel matrix, nor in a model that was loaded.
 
         Parameters
         ----------
@@ -723,9 +724,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_overwrite(path, overwrite=overwrite)
-        if not isinstance(texts, (bool, np.bool_)):
-            raise InputError(f"texts={texts!r}: give True or False")
-        save_fit(self.result_, path, texts=bool(texts))
+        save_fit(self.result_, path, texts=check_flag("texts", texts))
 
     def _read(self, X: Any) -> Any:
         """Return new documents, checked as those of the fit were."""

@@ -1,11 +1,11 @@
 """Input of fit and predict as arrays and lists, or one clear error."""
 
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
 N_ROWS = 256  # of a kernel matrix that are checked at a time
+SEARCHES = "sklearn.model_selection._validation"  # the module whose function fits each fold
 MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
 
 
@@ -146,7 +147,7 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
         warn(unlabelled, stacklevel=4)
     is_open = target is not None and not isinstance(target, Target)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
-    if is_open and len(lengths) == 1 and _find_searched() is not None:
+    if is_open and len(lengths) == 1 and _find_search() is not None:
         raise InputError(
             "a grid search has cut the target into folds: give it as target=gs.Target(texts)"
         )
@@ -154,33 +155,36 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
         warn(words, stacklevel=4)
 
 
-_searched = 0  # the id of X of the last search: the data itself may be large ...
-_warned: set[str] = set()  # ... and warnings of its fits, without their figures
+_last_search: tuple[Any, set[str]] = None, set()  # and the warnings that it has shown
 
 
 def warn(words: str, *, stacklevel: int) -> None:
-    """Warn of a fit, but in a search or cross-validation of scikit-learn only once."""
-    global _searched
-    searched = _find_searched()
-    if searched is not None:
-        if id(searched) != _searched:
-            _searched = id(searched)
-            _warned.clear()
-        kind = re.sub(r"\d+", "", words)
-        if kind in _warned:
-            return
-        _warned.add(kind)
-    warnings.warn(words, FitWarning, stacklevel=stacklevel)
+    """Warn of a fit, in a search or cross-validation of scikit-learn not twice in the same words.
+
+    scikit-learn resets Python's filter of repeated warnings for each fit.
+    """
+    global _last_search
+    frame = _find_search()
+    # the one object that is made for a search, and given to each of its fits
+    search = None if frame is None else frame.f_locals.get("score_params")
+    current = _last_search
+    if search is None or current[0] is not search:
+        current = search, set()
+        _last_search = current
+    if words not in current[1]:
+        warnings.warn(words, FitWarning, stacklevel=stacklevel)
+        current[1].add(words)  # unless the warning is raised as an error
 
 
-def _find_searched() -> Any:
-    """Return X of a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
-    frame = sys._getframe()
+def _find_search() -> FrameType | None:
+    """Return the frame in which a search or cross-validation of scikit-learn fits one fold."""
+    frame: FrameType | None = sys._getframe()
     while frame is not None:
-        if frame.f_code.co_name == "_fit_and_score":
-            return frame.f_locals["X"]
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
+        module = frame.f_globals.get("__name__")
+        if module == SEARCHES and frame.f_code.co_name == "_fit_and_score":
+            break
+        frame = frame.f_back
+    return frame
 
 
 def gather(

@@ -5,7 +5,10 @@ from hashlib import blake2b
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from gramshift.errors import InputTypeError
+from gramshift.tables.table import short
 
 DIGEST = 16  # bytes of a document's digest
 MAX_COLUMNS = 10  # that an error names
@@ -46,20 +49,25 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
 
 def _only_column(documents: Any, n_columns: int, name: str) -> Any:
     """Return the column of a frame or an array; raise an error if it has several or none."""
-    if not hasattr(documents, "columns"):
+    if n_columns == 0:
+        raise InputTypeError(f"{name} has no columns; give one of texts")
+    # of the class: a frame may have a column of this name
+    attribute = "column_names" if hasattr(type(documents), "column_names") else "columns"
+    if not hasattr(documents, attribute):
         if n_columns == 1:
-            return documents[:, 0]
+            return np.asarray(documents)[:, 0]
         raise InputTypeError(
             f"{name} has {n_columns} columns; give the one with the texts, for example {name}[:, 0]"
         )
-    columns = list(documents.columns)
+    columns = list(getattr(documents, attribute))
     if n_columns == 1:
         return documents[columns[0]]
-    usual = "text" if "text" in columns or not columns else columns[0]
-    names = ", ".join(map(str, columns[:MAX_COLUMNS])) + (", ..." if columns[MAX_COLUMNS:] else "")
+    usual = "text" if "text" in columns else columns[0]
+    shown = [short(str(column)) for column in columns[:MAX_COLUMNS]]
+    names = ", ".join(shown) + (", ..." if columns[MAX_COLUMNS:] else "")
     raise InputTypeError(
         f"{name} has {n_columns} columns: {names}; give the one with the texts, for example "
-        f"{name}[{usual!r}]"
+        f"{name}[{short(repr(usual))}]"
     )
 
 

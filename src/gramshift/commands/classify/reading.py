@@ -148,7 +148,7 @@ def read_inputs(
     check_ids(target)
     inputs = _join_sources(found, target, rows)
     for words in find_alike(inputs.labels):
-        say(f"warning: {words}")
+        say(f"Warning: {words}")
     truth = _read_truth(options, target)
     more_texts = _read_unlabelled(options, progress)
     corrections = _read_corrections(options, inputs, say)
@@ -179,8 +179,8 @@ def _read_vectors(
     if options.vectors is None:
         return None
     source_texts = [text for one in found for text in one.texts]
-    source = read_vectors(options.vectors[0], len(source_texts))
-    others = read_vectors(options.vectors[1], len(target.texts))
+    source = read_vectors(options.vectors[0], len(source_texts), options.memory)
+    others = read_vectors(options.vectors[1], len(target.texts), options.memory)
     if source.shape[1] != others.shape[1]:
         raise TableError(
             f"--vectors: the vectors of the source have {source.shape[1]} numbers, those of the"

@@ -46,7 +46,7 @@ def classify(
     """Label the target and return the results, fit for JSON.
 
     All mistakes that can be found before the work are errors before it. If ``quiet``, only
-    warnings are said.
+    warnings are shown.
     """
     begun = time.perf_counter()
     if options.fit_on is not None:

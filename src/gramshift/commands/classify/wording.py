@@ -122,7 +122,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
 def _next_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     """Return the next steps, as commands to copy."""
     steps = _review_steps(options)
-    if _can_repeat(options) and options.output is not None:
+    if _can_repeat(options) and options.output not in (None, "-"):
         to_label = _labelling_steps(result, options)
         is_first = UNKNOWN_PROPORTIONS in result["diagnostics"]
         steps = to_label + steps if is_first else steps + to_label
@@ -143,8 +143,7 @@ def _next_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
 
 def _can_repeat(options: ClassifyOptions) -> bool:
     """Return True if another run can read the same files again."""
-    names = (*options.source, *options.targets, options.output)
-    return options.fit_on is None and "-" not in names
+    return options.fit_on is None and "-" not in (*options.source, *options.targets)
 
 
 def _review_steps(options: ClassifyOptions) -> list[Step]:
