@@ -282,8 +282,12 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
         ),
         ([("f1", "d" * 900)], f"no class is called '{'d' * 57}...'; the source has"),
         ([("f" * 900, "positive")], f"no target document has the id '{'f' * 57}...'"),
-        ([("f1", "")], "none of its 1 documents has a label yet"),
-        ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
+        ([("f1", "")], "none of its 1 document has a label yet"),
+        (
+            [("f1", "positive"), ("f1", "negative")],
+            "c.csv, line 3: the document 'f1' is corrected twice, to 'positive' and to 'negative';"
+            " keep one of the two rows",
+        ),
         ([(f"f{n}", "positive") for n in range(120)], "has a label for every target document"),
     ],
 )
@@ -293,6 +297,24 @@ def test_corrections_that_cannot_be(gramshift, folder, rows, message):
     assert answer.code == 2
     assert message in answer.err
     assert not (folder / "labels.csv").exists()
+
+
+def test_corrections_of_several_files_are_read_one_after_the_other(gramshift, folder):
+    write_csv(folder / "a.csv", ["id", "label", "drawn"], [("f1", "positive", "random")])
+    write_csv(folder / "b.csv", ["id", "text", "label"], [("f2", "", "negative"), ("f3", "", "")])
+    write_csv(folder / "c.csv", ["id", "label", "mark"], [("f1", "negative", ""), ("f4", "", "x")])
+    both = ["--corrections", "a.csv", "--corrections", "b.csv"]
+    answer = gramshift(*RUN, "--output", "labels.csv", *both, "--report", "r.html", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["corrections"]["given"] == 2
+    assert " ".join(both) in found["command"]
+    answer = gramshift("sample", "labels.csv", "--random", "118", "-o", "s.csv", *both, "--json")
+    assert {"f1", "f2"}.isdisjoint(json.loads(answer.out)["ids"])
+    answer = gramshift(*RUN, "--output", "x.csv", *both, "--corrections", "c.csv")
+    assert "c.csv, line 2: the document 'f1' is corrected twice, to 'positive'" in answer.err
+    answer = gramshift(*RUN, "a.csv", "--output", "x.csv", "--corrections", "b.csv")
+    assert "as corrections, type --corrections a.csv" in answer.err
 
 
 def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, folder):

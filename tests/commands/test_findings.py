@@ -127,18 +127,18 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
             ["--report report.html", "sample labels.csv --random 50", "--corrections to-label.csv"],
         ),
         (
-            {"corrections": "c.csv", "save": "m.gramshift"},
+            {"corrections": ["c.csv"], "save": "m.gramshift"},
             [
                 "--output to-label.csv --corrections c.csv",
-                "--save m.gramshift --corrections to-label.csv",
+                "--save m.gramshift --corrections c.csv --corrections to-label.csv",
                 "predict --model m.gramshift --input new.csv",
             ],
         ),
         (
-            {"corrections": "to-label.csv"},
+            {"corrections": ["to-label.csv", "to-label-2.csv"]},
             [
-                "--output more-to-label.csv --corrections to-label.csv",
-                "--corrections more-to-label.csv",
+                "--output to-label-3.csv --corrections to-label.csv --corrections to-label-2.csv",
+                "--corrections to-label-2.csv --corrections to-label-3.csv",
             ],
         ),
         ({"target": "-"}, []),
@@ -179,7 +179,7 @@ def test_unknown_proportions_that_decide_come_first():
         "gramshift sample labels.csv --random 50 --output to-label.csv",
         "Fill in the column label of to-label.csv, and run again:",
     ]
-    assert steps[3] == options().to_command(corrections="to-label.csv", force=True)
+    assert steps[3] == options().to_command(corrections=["to-label.csv"], force=True)
     assert steps[4] == "See why, and correct labels in a browser:"
     assert UNKNOWN["sentence"] in [line.words for line in in_words(result, options())]
     assert not any(
@@ -208,18 +208,17 @@ def test_what_random_labels_have_measured_is_not_measured_again():
     measured = RESULT | {"n_random": 50}
     (doubtful,) = (
         one
-        for one in next_steps(measured, corrections="c.csv")
+        for one in next_steps(measured, corrections=["c.csv"])
         if one.startswith("gramshift sample")
     )
     assert "--doubtful 50 --output to-label.csv --corrections c.csv" in doubtful
-    assert (
-        "Fill in the column label of to-label.csv, copy the rows of c.csv into it, and run again:"
-        in next_steps(measured, corrections="c.csv")
+    assert options().to_command(corrections=["c.csv", "to-label.csv"], force=True) in next_steps(
+        measured, corrections=["c.csv"]
     )
     measured |= {"diagnostics": {"verdict": "With care: fine."}}
     assert not [
         line
-        for line in in_words(measured, options(corrections="c.csv"))
+        for line in in_words(measured, options(corrections=["c.csv"]))
         if line.words.startswith("gramshift sample")
     ]
     words = [line.words for line in in_words(measured, options())]

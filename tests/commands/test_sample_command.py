@@ -118,7 +118,7 @@ def test_a_sample_comes_back_with_how_it_was_drawn(gramshift, folder):
     assert "--corrections to-label.csv" in answer.out
     known = fill(folder, "to-label.csv", n=20)
     ids, classes = list(TRUTH), ["negative", "positive"]
-    found = read_corrections(str(folder / "to-label.csv"), ids=ids, classes=classes)
+    found = read_corrections([str(folder / "to-label.csv")], ids=ids, classes=classes)
     assert found.labels == known
     assert found.random == set(known)
     answer = gramshift(

@@ -57,7 +57,10 @@ def classify_command(
         str | None, in_files("Save the model to this file, for gramshift predict and explain.")
     ] = None,
     corrections: Annotated[
-        str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
+        list[str] | None,
+        in_files(
+            "Corrected labels, as the report saves them: columns id and label; once for each file."
+        ),
     ] = None,
     text: Annotated[str | None, in_columns(shared.TEXT_HELP, metavar="COLUMN")] = None,
     label: Annotated[
@@ -466,9 +469,10 @@ def sample_command(
     ] = None,
     seed: Annotated[int, option("Seed of the random draw.")] = 0,
     corrections: Annotated[
-        str | None,
-        option(
-            "File of corrections (columns id and label); documents labelled there are not drawn."
+        list[str] | None,
+        file_option(
+            "File of corrections (columns id and label); documents labelled there are not drawn. "
+            "Once for each file."
         ),
     ] = None,
     text: shared.Text = None,

@@ -1,6 +1,6 @@
 """``gramshift sample``: draw documents to label by hand, into a file for ``classify``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def draw_sample(
     doubtful: int | None = None,
     random: int | None = None,
     seed: int = 0,
-    corrections: str | None = None,
+    corrections: Sequence[str] | None = None,
     text: str | None = None,
     id: str | None = None,
     format: str | None = None,
@@ -60,8 +60,8 @@ def draw_sample(
         )
     if seed < 0:
         raise InputError(f"--seed {seed}: give 0 or more")
-    inputs = [input] if corrections is None else [input, corrections]
-    check_outputs({"--output": output}, inputs, force=force)
+    corrections = corrections or ()
+    check_outputs({"--output": output}, [input, *corrections], force=force)
     if output != STANDARD and Path(output).suffix != ".csv":
         raise InputError(
             f"--output {output}: the sample is a table to fill in, give a name that ends in .csv"
@@ -78,8 +78,8 @@ def draw_sample(
             "output of gramshift classify or predict, or draw at random with --random"
         )
     reviewed: set[str] = set()
-    if corrections is not None:
-        reviewed = read_reviewed(corrections, ids=documents.ids, texts=documents.texts)
+    for name in corrections:
+        reviewed |= read_reviewed(name, ids=documents.ids, texts=documents.texts)
     rows = np.fromiter(_eligible_rows(documents, confidences, reviewed), np.int64)
     if not len(rows):
         raise TableError(f"{input} has no document that could be drawn")

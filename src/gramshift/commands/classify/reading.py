@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
+from gramshift.commands.classify.hand_labels import (
+    DRAWN,
+    Corrections,
+    read_corrections,
+    read_truth,
+)
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.encoders import Encode, read_vectors, vectors_of_texts
 from gramshift.commands.outputs import STANDARD, check_distinct, check_outputs
@@ -114,8 +119,8 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
 
 def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
     """Raise an error for files that cannot be written; ``output`` is None for a folder."""
-    more = (options.corrections, options.unlabelled, options.truth)  # truth may be a column
-    names = [*options.source, *targets, *filter(None, more), *(options.vectors or ())]
+    more = filter(None, (options.unlabelled, options.truth))  # truth may be a column
+    names = [*options.source, *targets, *options.corrections, *more, *(options.vectors or ())]
     outputs = {"--output": output, "--report": options.report, "--save": options.save}
     check_outputs(outputs, names, force=options.force)
     if output not in (None, STANDARD):
@@ -210,11 +215,13 @@ def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] |
 
 def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Corrections:
     """Read labels that a person has given to target documents, and say how they are used."""
-    name = options.corrections
-    if name is None:
+    if not options.corrections:
         return Corrections()
+    name = ", ".join(options.corrections)
     classes, ids = sorted(set(inputs.labels)), inputs.target_ids
-    found = read_corrections(name, ids=ids, classes=classes, texts=inputs.target_texts)
+    found = read_corrections(
+        options.corrections, ids=ids, classes=classes, texts=inputs.target_texts
+    )
     if len(found.labels) == len(ids):
         raise TableError(
             f"{name} has a label for every target document; there is nothing left to find"
@@ -249,6 +256,11 @@ def _read(
     """Read all documents of a file."""
     label = options.label if need_label else None
     with open_table(name, format=options.format, encoding=options.encoding) as table:
+        if need_label and options.corrections and DRAWN in table.columns:
+            raise TableError(
+                f"{table.name} is a source here, and has the column {DRAWN} of a sample: as"
+                f" corrections, type --corrections {table.name}; as a source, rename this column"
+            )
         columns = find_columns(
             table, text=options.text, label=label, id=options.id, need_label=need_label
         )

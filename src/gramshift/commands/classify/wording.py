@@ -1,5 +1,6 @@
 """The words for the results of a run: details, the result, and what to do next."""
 
+from itertools import chain, count
 from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
@@ -17,7 +18,6 @@ COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 MIN_SCORED = 50  # documents with a known label, for a verdict that goes by these
 MAX_CLASSES = 8  # in a confusion matrix
 TO_LABEL = "to-label.csv"  # documents drawn to be labelled by hand
-MORE_TO_LABEL = "more-to-label.csv"
 
 
 def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
@@ -149,7 +149,7 @@ def _can_repeat(options: ClassifyOptions) -> bool:
 
 def _review_steps(options: ClassifyOptions) -> list[Step]:
     """Return the steps of looking at labels in a browser; a baseline has no report."""
-    is_first = _can_repeat(options) and options.corrections is None
+    is_first = _can_repeat(options) and not options.corrections
     if options.report is None:
         if not is_first or not METHODS[options.method].is_own:
             return []
@@ -158,7 +158,7 @@ def _review_steps(options: ClassifyOptions) -> list[Step]:
     look = "Look at the labels, least sure first, and correct some"
     steps: list[Step] = [(f"{look}: open {options.report} in a browser.", None)]
     if is_first:
-        again = options.to_command(corrections="corrections.csv", force=True)
+        again = options.to_command(corrections=["corrections.csv"], force=True)
         steps.append(("Run again with the corrections that you download there:", again))
     return steps
 
@@ -173,27 +173,26 @@ def _labelling_steps(result: dict[str, Any], options: ClassifyOptions) -> list[S
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
     n_random = result.get("n_random", 0)
-    how, file_option = "--random", "corrections"
+    how = "--random"
     if (n_random or options.gives_class_prior) and verdict.startswith("No, not"):
         how = "--doubtful"
         words = f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []
     elif not method.is_own:
-        file_option = "truth"
         words = f"Label {n} random documents by hand, to score the labels with them:"
     else:
         are_counted = method.is_best and options.class_prior is None
         use = ("set the class proportions, " if are_counted else "") + "measure the accuracy"
         words = f"Label {n} random documents by hand; they {use} and are learnt from:"
-    name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
+    names = chain([TO_LABEL], (f"to-label-{number}.csv" for number in count(2)))
+    name = next(one for one in names if one not in options.corrections)
     drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
     for option, value in result.get("read_as", {}).items():
         drawn += [f"--{option}", value]
-    joined = ""
-    if options.corrections is not None:
-        drawn += ["--corrections", options.corrections]
-        joined = f", copy the rows of {options.corrections} into it"
-    filled = f"Fill in the column label of {name}{joined}, and run again:"
-    again = options.to_command(**{file_option: name}, force=True)
+    for one in options.corrections:
+        drawn += ["--corrections", one]
+    filled = f"Fill in the column label of {name}, and run again:"
+    given = {"corrections": [*options.corrections, name]} if method.is_own else {"truth": name}
+    again = options.to_command(**given, force=True)
     return [(words, join_words(drawn)), (filled, again)]
