@@ -656,7 +656,10 @@ def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--preset", "better"), "--preset better: there are paper and best"),
+        (
+            ("--preset", "ppaer"),
+            "--preset ppaer: there are paper and best; did you mean paper?",
+        ),
         (
             ("--preset", "best", "--method", "plain"),
             "--preset best and --method plain do not go together",

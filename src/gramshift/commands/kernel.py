@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.outputs import check_outputs
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.memory import parse_bytes, size_in_words
 from gramshift.parallel import Progress
-from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
 from gramshift.terminal import say
 

@@ -1,13 +1,12 @@
 """Documents of a table: which columns hold texts, labels and ids, and reading them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
+from gramshift.errors import suggest
 from gramshift.tables.table import (
-    MAX_SHOWN,
     Place,
     Row,
     Table,
@@ -82,18 +81,6 @@ def check_column(table: Table, name: str, given: str) -> str:
         return same[0]
     columns = f"{_listed(table.columns)}{suggest(name, table.columns)}"
     raise TableError(f"{given}: {table.name} has no such column; it has {columns}")
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the closest known name, or an empty string.
-
-    Long names are left out: comparing them takes time, and they are no slips of a finger.
-    """
-    if len(name) > MAX_SHOWN:
-        return ""
-    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_SHOWN}
-    close = get_close_matches(name.lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[close[0]]}?" if close else ""
 
 
 def _named_texts(table: Table, text: str) -> list[str]:

@@ -9,12 +9,11 @@ from gramshift.commands.encoders import check_encoder_name, open_encoder
 from gramshift.commands.label.many_files import check_engine
 from gramshift.commands.label.one_file import check_confidence
 from gramshift.commands.outputs import STANDARD
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.learn.rounds import SOURCE
 from gramshift.memory import parse_bytes
 from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED
-from gramshift.tables.columns import suggest
 from gramshift.terminal import join_words
 
 PAPER = "paper"
