@@ -317,6 +317,21 @@ def test_corrections_of_several_files_are_read_one_after_the_other(gramshift, fo
     assert "as corrections, type --corrections a.csv" in answer.err
 
 
+def test_only_the_target_needs_the_column_of_ids(gramshift, folder):
+    films = read_csv(folder / "films.csv")
+    write_csv(folder / "t.csv", ["nr", "text"], [(row["id"], row["text"]) for row in films])
+    write_csv(folder / "more.csv", ["text"], [("a fine film",)])
+    write_csv(folder / "c.csv", ["id", "label"], [("f1", "positive")])
+    run = ["classify", "pans.csv", "knives.csv", "--method", "plain", "--ngrams", "3-4"]
+    run += ["--id", "nr", "--unlabelled", "more.csv", "--output", "labels.csv"]
+    answer = gramshift(*run, "--target", "t.csv", "--corrections", "c.csv")
+    assert answer.code == 0, answer.err
+    assert read_csv(folder / "labels.csv")[1]["nr"] == "f1"
+    answer = gramshift(*run, "--target", "films.csv", "--force")
+    assert answer.code == 2
+    assert "--id nr: films.csv has no such column" in answer.err
+
+
 def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, folder):
     rows = [
         ("f1", "positive", "", ""),

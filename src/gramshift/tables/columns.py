@@ -44,8 +44,12 @@ def find_columns(
     label: str | None = None,
     id: str | None = None,
     need_label: bool = False,
+    need_id: bool = True,
 ) -> Columns:
-    """Return the columns that the user has named, else those with usual names."""
+    """Return the columns that the user has named, else those with usual names.
+
+    Without ``need_id``, the column ``id`` may be missing.
+    """
     label_column = (
         check_column(table, label, f"--label {label}") if label else _usual(table, "label")
     )
@@ -53,8 +57,10 @@ def find_columns(
         raise TableError(_unusual(table, "label", "labels"))
     if id == NO_ID and NO_ID not in table.columns:
         id_column = None
+    elif id and (need_id or id.strip().lower() in _lower(table)):
+        id_column = check_column(table, id, f"--id {id}")
     else:
-        id_column = check_column(table, id, f"--id {id}") if id else _usual(table, "id")
+        id_column = _usual(table, "id")
     if text:
         texts = _named_texts(table, text)
     else:
@@ -93,7 +99,7 @@ def _named_texts(table: Table, text: str) -> list[str]:
     choices = [
         [name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")
     ]
-    lower = {column.strip().lower() for column in table.columns}
+    lower = _lower(table)
     fitting = [one for one in choices if one and all(name.lower() in lower for name in one)]
     chosen = (fitting or choices)[0]
     names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
@@ -101,6 +107,10 @@ def _named_texts(table: Table, text: str) -> list[str]:
         columns = _listed(table.columns)
         raise TableError(f"--text {text} names no column; {table.name} has {columns}")
     return names
+
+
+def _lower(table: Table) -> set[str]:
+    return {column.strip().lower() for column in table.columns}
 
 
 def _usual(table: Table, kind: str) -> str | None:

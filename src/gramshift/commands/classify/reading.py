@@ -135,7 +135,10 @@ def read_inputs(
     say: Say = to_stderr,
 ) -> Inputs:
     """Read all documents of a run, or the source alone if there is a sample of the target."""
-    found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
+    found = [
+        _read(name, options, need_label=True, need_id=not options.targets, progress=progress)
+        for name in options.source
+    ]
     if options.targets:
         name = options.targets[0]
         target = sample or _read(name, options, need_label=False, progress=progress)
@@ -241,7 +244,9 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     """Return the texts of --unlabelled; their labels and ids do not matter."""
     if options.unlabelled is None:
         return []
-    texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
+    texts = _read(
+        options.unlabelled, options, need_label=False, need_id=False, progress=progress
+    ).texts
     if not any(text.strip() for text in texts):
         raise TableError(
             f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty;"
@@ -251,7 +256,12 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
 
 
 def _read(
-    name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None
+    name: str,
+    options: ClassifyOptions,
+    *,
+    need_label: bool,
+    need_id: bool = True,
+    progress: Progress | None,
 ) -> TableDocuments:
     """Read all documents of a file."""
     label = options.label if need_label else None
@@ -262,7 +272,12 @@ def _read(
                 f" corrections, type --corrections {table.name}; as a source, rename this column"
             )
         columns = find_columns(
-            table, text=options.text, label=label, id=options.id, need_label=need_label
+            table,
+            text=options.text,
+            label=label,
+            id=options.id,
+            need_label=need_label,
+            need_id=need_id,
         )
         return read_documents(table, columns, progress=progress)
 
