@@ -160,7 +160,7 @@ def test_columns_are_found(tmp_path, header, options, found):
         (
             "text,stars,c",
             {"text": "text,nope"},
-            r"--text nope: .* it has the columns text, stars, c$",
+            r"--text nope: .* it has the columns text, stars, c; .* --text 'text,nope\|NAME'$",
         ),
         ("text,stars,c", {"id": "key"}, r"--id key: "),
         ("label,stars,c", {"text": "label"}, r"'label' cannot be both text and label"),

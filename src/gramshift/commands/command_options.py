@@ -10,7 +10,9 @@ from gramshift.methods import STAGES
 
 ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
 MODEL_HELP = "Model file that gramshift classify --save has written."
-TEXT_HELP = "Column of the texts; title,body joins two columns."
+TEXT_HELP = (
+    "Column of the texts; title,body joins two columns, 'review|body' is the first that a file has."
+)
 FORMAT_HELP = (
     "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
 )

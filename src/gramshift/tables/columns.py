@@ -15,6 +15,7 @@ from gramshift.tables.table import (
     WrittenNumber,
     short,
 )
+from gramshift.terminal import quote_word
 
 USUAL_NAMES = {
     "text": (
@@ -102,7 +103,11 @@ def _named_texts(table: Table, text: str) -> list[str]:
     lower = _lower(table)
     fitting = [one for one in choices if one and all(name.lower() in lower for name in one)]
     chosen = (fitting or choices)[0]
-    names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
+    try:
+        names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
+    except TableError as error:
+        either = quote_word(f"{text}|NAME")
+        raise TableError(f"{error}; if the files have different names: --text {either}") from None
     if not names:
         columns = _listed(table.columns)
         raise TableError(f"--text {text} names no column; {table.name} has {columns}")
