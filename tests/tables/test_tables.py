@@ -198,7 +198,7 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         (
             "e.csv",
             b"id,text\n1,caf\xe9\n",
-            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with --encoding$",
+            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* all inputs; .* as UTF-8$",
         ),
         ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like --encoding utf-16$"),
         (
