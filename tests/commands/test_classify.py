@@ -223,7 +223,8 @@ def test_words_for_people_tell_the_scores(gramshift, folder):
 
 
 def test_unsure_documents_are_left_without_a_label(gramshift, folder):
-    answer = gramshift(*RUN, "--output", "labels.csv", "--abstain-below", "0.7", "--json")
+    answer = gramshift(*RUN, "--output", "labels.csv", "--abstain-below", "70%", "--json")
+    assert "--abstain-below 0.7" in json.loads(answer.out)["command"]
     rows = read_csv(folder / "labels.csv")
     assert [row["label"] == "" for row in rows] == [float(row["confidence"]) < 0.7 for row in rows]
     assert json.loads(answer.out)["abstained"] == sum(row["label"] == "" for row in rows) > 0

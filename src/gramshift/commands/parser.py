@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 
 from gramshift.commands import command_options as shared
-from gramshift.commands.command_options import check_json, file_option, flag, json_option, option
+from gramshift.commands.command_options import (
+    check_json,
+    file_option,
+    flag,
+    json_option,
+    number_option,
+    option,
+    whole_option,
+)
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.progress import progress_bar
@@ -152,7 +160,9 @@ def classify_command(
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
+    abstain_below: Annotated[
+        float | None, number_option(shared.ABSTAIN_HELP, panel="Method")
+    ] = None,
     fit_on: Annotated[
         str | None,
         in_run(
@@ -177,7 +187,7 @@ def classify_command(
         str | None, in_run(shared.MEMORY_HELP, default="all free memory", metavar="SIZE")
     ] = None,
     jobs: Annotated[
-        int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores", metavar="NUMBER")
+        int | None, whole_option(f"{shared.JOBS_HELP}.", panel=RUN, default="all cores")
     ] = None,
     quiet: Annotated[bool, run_flag(shared.QUIET_HELP, "--quiet", "-q")] = False,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
@@ -234,7 +244,7 @@ def predict_command(
     text: shared.Text = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
-    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
+    abstain_below: Annotated[float | None, number_option(shared.ABSTAIN_HELP)] = None,
     encoder: shared.Encoder = None,
     engine: Annotated[str, option(shared.ENGINE_HELP, metavar="NAME")] = "threads",
     scheduler: Annotated[
@@ -242,10 +252,7 @@ def predict_command(
     ] = None,
     jobs: Annotated[
         int,
-        option(
-            f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.",
-            metavar="NUMBER",
-        ),
+        whole_option(f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores."),
     ] = -1,
     force: shared.Force = False,
     quiet: shared.Quiet = False,
@@ -312,7 +319,8 @@ def explain_command(
         str | None, file_option("Also write an HTML file with the words marked.")
     ] = None,
     top: Annotated[
-        int, option("How many words for and against the label, and training documents, to show.")
+        int,
+        whole_option("How many words for and against the label, and training documents, to show."),
     ] = 5,
     encoder: shared.Encoder = None,
     column: shared.Text = None,
@@ -414,13 +422,14 @@ def kernel_command(
     ] = "presence",
     ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.")] = "5-8",
     decay: Annotated[
-        float | None, option("For subsequence: the weight of each character. Default: 0.5.")
+        float | None, number_option("For subsequence: the weight of each character. Default: 0.5.")
     ] = None,
     max_offset: Annotated[
-        int | None, option("For local_rank: the largest distance, in characters. Default: 1000.")
+        int | None,
+        whole_option("For local_rank: the largest distance, in characters. Default: 1000."),
     ] = None,
     sigma: Annotated[
-        float | None, option("For local_rank: the width of the kernel. Default: 1.")
+        float | None, number_option("For local_rank: the width of the kernel. Default: 1.")
     ] = None,
     normalize: Annotated[
         bool, flag("Write similarities from 0 to 1 instead of counts.", "--normalize")
@@ -460,14 +469,14 @@ def sample_command(
     ],
     doubtful: Annotated[
         int | None,
-        option(
+        whole_option(
             "Number of uncertain documents that differ from each other, to train on.", default="50"
         ),
     ] = None,
     random: Annotated[
-        int | None, option("Number of documents drawn at random, to measure with.")
+        int | None, whole_option("Number of documents drawn at random, to measure with.")
     ] = None,
-    seed: Annotated[int, option("Seed of the random draw.")] = 0,
+    seed: Annotated[int, whole_option("Seed of the random draw.")] = 0,
     corrections: Annotated[
         list[str] | None,
         file_option(
@@ -531,11 +540,11 @@ def compare_command(
     ] = None,
     repeat: Annotated[
         int,
-        option(
+        whole_option(
             "Number of runs on random halves of source and target; 0 for one run on all documents."
         ),
     ] = 0,
-    seed: Annotated[int, option("Random seed of the halves and of the bootstrap.")] = 0,
+    seed: Annotated[int, whole_option("Random seed of the halves and of the bootstrap.")] = 0,
     output: Annotated[
         Path, option("Folder for tables, predictions and plot.", "--output", "-o")
     ] = Path("comparison"),
@@ -545,7 +554,7 @@ def compare_command(
     plot: Annotated[bool, flag("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
     jobs: Annotated[
         int,
-        option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.", metavar="NUMBER"),
+        whole_option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores."),
     ] = -1,
     quiet: shared.Quiet = False,
     as_json: Annotated[
