@@ -190,6 +190,21 @@ def test_unknown_proportions_that_decide_come_first():
     )
 
 
+@pytest.mark.parametrize(("n", "not_scored", "is_advised"), [(888, 0, 0), (880, 8, 0), (880, 0, 1)])
+def test_no_labels_by_hand_are_asked_for_where_all_are_known(n, not_scored, is_advised):
+    scores = {
+        "n": n,
+        "accuracy": 0.8,
+        "accuracy_interval": (0.7, 0.9),
+        "macro_f1": 0.8,
+        "confusion_labels": [],
+        "confusion": [],
+    }
+    diagnostics = RESULT["diagnostics"] | {"class proportions unknown": UNKNOWN}
+    result = RESULT | {"diagnostics": diagnostics, "scores": scores, "not_scored": not_scored}
+    assert sum("gramshift sample" in one for one in next_steps(result)) == is_advised
+
+
 def test_random_labels_score_a_baseline():
     steps = next_steps(RESULT | {"expected_accuracy": None}, method="tfidf")
     place = steps.index("Label 50 random documents by hand, to score the labels with them:")

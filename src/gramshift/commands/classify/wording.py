@@ -166,7 +166,11 @@ def _review_steps(options: ClassifyOptions) -> list[Step]:
 def _labelling_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Step]:
     """Return the steps of labelling documents by hand, if that is advised."""
     method, verdict = METHODS[options.method], result["diagnostics"].get("verdict") or ""
-    n = count_to_label(sum(result["labels"].values()) + result.get("abstained", 0))
+    n_target = sum(result["labels"].values()) + result.get("abstained", 0)
+    n_known = (result["scores"] or {"n": 0})["n"] + result.get("not_scored", 0)
+    if n_known >= n_target:
+        return []
+    n = count_to_label(n_target)
     has_accuracy = result.get("expected_accuracy") is not None
     is_doubtful = not has_accuracy or (verdict != "" and tone_of(verdict) != "good")
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
