@@ -90,6 +90,8 @@ def test_mean_confidence_is_not_taken_for_an_accuracy():
 def test_the_count_does_not_contradict_what_is_left_out():
     words = [line.words for line in in_words(RESULT | {"abstained": 112}, options())]
     assert "Result: 888 of 1000 documents labelled (112 left without a label)" in words
+    words = [line.words for line in in_words(RESULT | {"labels": {"1": 1}}, options())]
+    assert "Result: 1 document labelled" in words
 
 
 AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
@@ -238,7 +240,7 @@ def test_what_random_labels_have_measured_is_not_measured_again():
     ]
     words = [line.words for line in in_words(measured, options())]
     assert (
-        "Measured on 50 random labels and expected otherwise: 55 % of labels right (40 to 70)"
+        "Measured on 50 random labels and expected otherwise: 55% of labels right (40 to 70)"
         in words
     )
 
@@ -297,10 +299,10 @@ def test_better_labels_are_told_with_how_to_get_them():
     assert better() is None
     assert better(reference=hits(61), by_source=hits(67)) is None
     assert better(reference=hits(70)) == (
-        "The unadapted labels are better here (70.0 % of 100 against 60.0 %):"
+        "The unadapted labels are better here (70.0% of 100 against 60.0%):"
         " use the column unadapted_label."
     )
-    figures = "(75.0 % of 100 against 60.0 %)"
+    figures = "(75.0% of 100 against 60.0%)"
     by_source = f"The labels with the source's class proportions are better here {figures}: "
     assert better(reference=hits(70), by_source=hits(75)) == by_source + "add --class-prior source."
     assert "use the column plain_label" in better(reference=hits(70), method="tkc")
@@ -337,6 +339,6 @@ def test_measured_labels_are_asked_about_as_such():
         "confusion": [],
     }
     result = RESULT | {"expected_accuracy": None, "scores": scores, "warnings": []}
-    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90 % are right."}
-    (line,) = (line for line in in_words(result, options(method="tkc")) if "90 % are" in line.words)
+    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90% are right."}
+    (line,) = (line for line in in_words(result, options(method="tkc")) if "90% are" in line.words)
     assert (line.words.split("?")[0], line.style) == ("Can I use these labels", "green")

@@ -249,13 +249,13 @@ def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
 def test_a_measured_accuracy_replaces_the_expected_one():
     verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
     assert verdict.startswith(
-        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60),"
+        "No, not as they are: 57% of the 600 documents with known labels are right (53 to 60),"
         " hardly more than"
     )
     assert verdict.endswith("Label more documents by hand.")
     verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
     assert verdict.startswith(
-        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61)."
+        "No, not as they are: 59% of the 3000 documents with known labels are right (57 to 61)."
         " Label"
     )
 
@@ -282,21 +282,21 @@ def test_few_source_documents_allow_no_verdict_unless_the_accuracy_was_measured(
 
 
 def test_an_accuracy_measured_by_random_labels_is_described_as_such():
-    told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
+    told = "measured on 50 random labels and expected otherwise: 84% of labels right (77 to 90)"
     found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
     assert how_sure(found, 50) == told
     assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {told}"
     assert how_sure(found) == "expected accuracy 84% (77% to 90%)"
     given = {"expected_accuracy_given": {"value": 0.912, "n": 30}}
     assert how_sure(found | given) == "expected accuracy 84% (77% to 90%), 91% of the labels given"
-    assert how_sure(found | given, 50) == f"{told}, 91 % of those given"
+    assert how_sure(found | given, 50) == f"{told}, 91% of those given"
     assert (
         how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}})
         == "expected accuracy 84% (77% to 90%)"
     )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
     assert (
-        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise."
+        "84% of labels right (77 to 90), measured on 50 random labels and expected otherwise."
         in verdict
     )
 

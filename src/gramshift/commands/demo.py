@@ -22,7 +22,7 @@ SHOWN = ("plain", "paper", UNADAPTED, "best")
 DESCRIPTION = """\
 plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the
 default, which weighs n-grams by what they say about the classes and learns from its own
-pseudo-labels in five rounds; unadapted: its first round. One review is 0.24 %, so that differences
+pseudo-labels in five rounds; unadapted: its first round. One review is 0.24%, so that differences
 below 6 points may be chance."""
 
 

@@ -356,8 +356,8 @@ def how_sure(found: dict[str, Any], n_random: int = 0) -> str:
     if n_random:
         value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
         measured = f"measured on {n_random} random labels and expected otherwise"
-        words = f"{measured}: {value} % of labels right ({low} to {high})"
-        return words if given is None else f"{words}, {100 * given:.0f} % of those given"
+        words = f"{measured}: {value}% of labels right ({low} to {high})"
+        return words if given is None else f"{words}, {given:.0%} of those given"
     value, low, high = (f"{expected[name]:.0%}" for name in ("value", "low", "high"))
     words = f"expected accuracy {value} ({low} to {high})"
     return words if given is None else f"{words}, {given:.0%} of the labels given"

@@ -249,7 +249,7 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     ).texts
     if not any(text.strip() for text in texts):
         raise TableError(
-            f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty;"
+            f"--unlabelled {options.unlabelled}: no text in {count_in_words(len(texts), 'row')};"
             " leave it out"
         )
     return texts

@@ -88,7 +88,7 @@ def _details(result: dict[str, Any]) -> list[str]:
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
     """Describe the accuracy on documents whose label is known, with a small confusion matrix."""
     rows, (low, high) = scores["confusion_labels"], scores["accuracy_interval"]
-    known = f"of {scores['n']} documents with a known label"
+    known = f"of {count_in_words(scores['n'], 'document')} with a known label"
     lines = [
         f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}),"
         f" macro F1 {scores['macro_f1']:.4f}, {known}"
