@@ -225,7 +225,16 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
             '{"text": "a", "label": ["x"]}\n',
             "e.jsonl, line 1: 'label' is an array; a label is",
         ),
-        ("e.jsonl", '{"text": "a", "id": null}\n', "e.jsonl, line 1 has no id in 'id'"),
+        (
+            "e.jsonl",
+            '{"text": "a", "id": null}\n',
+            "e.jsonl, line 1 has no id in 'id'; number the rows",
+        ),
+        (
+            "e.csv",
+            "id;text;label\n1;a;x\n;;\n",
+            "e.csv, line 3 has no id in 'id'; all of its cells are empty: delete this row",
+        ),
         (
             "e.xlsx",
             "PK",

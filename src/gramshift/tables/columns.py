@@ -247,6 +247,8 @@ def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
     value = row.get(column)
     if value is None or isinstance(value, (dict, list)) or not str(value).strip():
         advice = f"number the rows with --id {NO_ID}"
+        if not any(row.values()):  # spreadsheets leave such rows at the end
+            advice = "all of its cells are empty: delete this row, and others like it"
         raise TableError(f"{table.at(place)} has no id in {column!r}; {advice}")
     return str(value)
 
