@@ -70,7 +70,7 @@ def test_without_a_plan_there_are_no_numbers():
         ({}, ["reading", "index", "training", "problems"]),
         ({"truth": "label"}, ["reading", "index", "training", "reference", "problems"]),
         (
-            {"corrections": "c.csv", "report": "r.html"},
+            {"corrections": ["c.csv"], "report": "r.html"},
             ["reading", "before", "index", "training", "problems", "report"],
         ),
         ({"method": "tkc"}, ["reading", "index", "gram", "training", "reference", "problems"]),

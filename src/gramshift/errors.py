@@ -5,6 +5,11 @@ works. An error of any other class is a bug of the package, or an error of the s
 full disk.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MAX_SUGGESTED = 60  # characters of a name
+
 
 class GramshiftError(Exception):
     """An error that the user can correct."""
@@ -28,3 +33,15 @@ class MissingPackageError(GramshiftError, ModuleNotFoundError):
 
 class FitWarning(UserWarning):
     """A warning about likely mistakes in the input of a fit, or about labels not to be trusted."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean ...?" with the closest known name, or an empty string.
+
+    Long names are left out: comparing them takes time, and they are no slips of a finger.
+    """
+    if len(name) > MAX_SUGGESTED:
+        return ""
+    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_SUGGESTED}
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[close[0]]}?" if close else ""

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from gramshift.baselines import CLASSES, EXTRA, require
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 
 BEST = "best"  # a preset, and the method that uses it
 KERNELS = ("presence", "intersection", "spectrum")
@@ -241,7 +241,8 @@ def parse_names(
     unknown = [name for name in given if name.lower() not in meant]
     if unknown or not given:
         fault = f"{what} {unknown[0]!r} is not known" if unknown else f"no {what} is named"
-        raise InputError(f"{fault}; there are {', '.join([*groups, *names])}")
+        close = suggest(unknown[0], meant) if unknown else ""
+        raise InputError(f"{fault}; there are {', '.join([*groups, *names])}{close}")
     chosen = {name for part in given for name in meant[part.lower()]}
     return [name for name in names if name in chosen]
 
@@ -249,7 +250,8 @@ def parse_names(
 def check_preset(name: str) -> None:
     """Raise an error if there is no such preset."""
     if name not in PRESETS:
-        raise InputError(f"--preset {name}: there are {' and '.join(PRESETS)}")
+        there = " and ".join(PRESETS)
+        raise InputError(f"--preset {name}: there are {there}{suggest(name, PRESETS)}")
 
 
 def methods_table() -> str:

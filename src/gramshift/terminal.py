@@ -179,11 +179,10 @@ def labelled_in_words(found: dict[str, Any]) -> str:
     """Return the number of documents with and without a label, in words."""
     n = sum(found["labels"].values())
     left = found.get("abstained", 0)
-    return (
-        f"{n} of {n + left} documents labelled ({left} left without a label)"
-        if left
-        else f"{n} documents labelled"
-    )
+    if not left:
+        return f"{count_in_words(n, 'document')} labelled"
+    documents = count_in_words(n + left, "document")
+    return f"{n} of {documents} labelled ({left} left without a label)"
 
 
 def counts_in_words(labels: dict[str, int], most: int = 6) -> str:

@@ -450,7 +450,7 @@ def test_tradaboost_with_true_labels_of_some_target_documents():
         )
     with pytest.raises(ValueError, match="'good', which y does not have"):
         clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:2], target_labels=["good", None])
-    with pytest.raises(ValueError, match="1 labels for 2 documents"):
+    with pytest.raises(ValueError, match="1 label for 2 documents"):
         clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:2], target_labels=["positive"])
     with pytest.raises(ValueError, match="target_labels are those of the documents in target="):
         clf.fit(KITCHEN.texts, KITCHEN.labels, target_labels=["positive"])

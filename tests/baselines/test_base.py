@@ -117,7 +117,7 @@ def test_bad_input_is_one_clear_error(name):
         clf.fit(["a b", "b c"], [1, 1], target=["c d"])
     with pytest.raises(ValueError, match="target is an empty list"):
         clf.fit(["a b", "b c"], [1, 0], target=[])
-    with pytest.raises(ValueError, match="y has 1 labels for 2 documents"):
+    with pytest.raises(ValueError, match="y has 1 label for 2 documents"):
         clf.fit(["a b", "b c"], [1], target=["a"])
     if clf.needs_target:
         with pytest.raises(ValueError, match=f"{name} learns from target documents too"):

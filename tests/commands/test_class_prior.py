@@ -163,3 +163,4 @@ def test_labels_of_random_documents_set_the_class_proportions(gramshift, folder,
     else:
         assert abs(mine["used"] - 0.75) > 0.1
         assert (clf.labeled_iter_ == 0).sum() == 160
+    assert "120 source, 80 target, 40 corrected" in gramshift("info", "m.gramshift").out

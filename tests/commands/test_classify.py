@@ -223,7 +223,8 @@ def test_words_for_people_tell_the_scores(gramshift, folder):
 
 
 def test_unsure_documents_are_left_without_a_label(gramshift, folder):
-    answer = gramshift(*RUN, "--output", "labels.csv", "--abstain-below", "0.7", "--json")
+    answer = gramshift(*RUN, "--output", "labels.csv", "--abstain-below", "70%", "--json")
+    assert "--abstain-below 0.7" in json.loads(answer.out)["command"]
     rows = read_csv(folder / "labels.csv")
     assert [row["label"] == "" for row in rows] == [float(row["confidence"]) < 0.7 for row in rows]
     assert json.loads(answer.out)["abstained"] == sum(row["label"] == "" for row in rows) > 0
@@ -282,8 +283,12 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
         ),
         ([("f1", "d" * 900)], f"no class is called '{'d' * 57}...'; the source has"),
         ([("f" * 900, "positive")], f"no target document has the id '{'f' * 57}...'"),
-        ([("f1", "")], "none of its 1 documents has a label yet"),
-        ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
+        ([("f1", "")], "none of its 1 document has a label yet"),
+        (
+            [("f1", "positive"), ("f1", "negative")],
+            "c.csv, line 3: the document 'f1' is corrected twice, to 'positive' and to 'negative';"
+            " keep one of the two rows",
+        ),
         ([(f"f{n}", "positive") for n in range(120)], "has a label for every target document"),
     ],
 )
@@ -293,6 +298,39 @@ def test_corrections_that_cannot_be(gramshift, folder, rows, message):
     assert answer.code == 2
     assert message in answer.err
     assert not (folder / "labels.csv").exists()
+
+
+def test_corrections_of_several_files_are_read_one_after_the_other(gramshift, folder):
+    write_csv(folder / "a.csv", ["id", "label", "drawn"], [("f1", "positive", "random")])
+    write_csv(folder / "b.csv", ["id", "text", "label"], [("f2", "", "negative"), ("f3", "", "")])
+    write_csv(folder / "c.csv", ["id", "label", "mark"], [("f1", "negative", ""), ("f4", "", "x")])
+    both = ["--corrections", "a.csv", "--corrections", "b.csv"]
+    answer = gramshift(*RUN, "--output", "labels.csv", *both, "--report", "r.html", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["corrections"]["given"] == 2
+    assert " ".join(both) in found["command"]
+    answer = gramshift("sample", "labels.csv", "--random", "118", "-o", "s.csv", *both, "--json")
+    assert {"f1", "f2"}.isdisjoint(json.loads(answer.out)["ids"])
+    answer = gramshift(*RUN, "--output", "x.csv", *both, "--corrections", "c.csv")
+    assert "c.csv, line 2: the document 'f1' is corrected twice, to 'positive'" in answer.err
+    answer = gramshift(*RUN, "a.csv", "--output", "x.csv", "--corrections", "b.csv")
+    assert "as corrections, type --corrections a.csv" in answer.err
+
+
+def test_only_the_target_needs_the_column_of_ids(gramshift, folder):
+    films = read_csv(folder / "films.csv")
+    write_csv(folder / "t.csv", ["nr", "text"], [(row["id"], row["text"]) for row in films])
+    write_csv(folder / "more.csv", ["text"], [("a fine film",)])
+    write_csv(folder / "c.csv", ["id", "label"], [("f1", "positive")])
+    run = ["classify", "pans.csv", "knives.csv", "--method", "plain", "--ngrams", "3-4"]
+    run += ["--id", "nr", "--unlabelled", "more.csv", "--output", "labels.csv"]
+    answer = gramshift(*run, "--target", "t.csv", "--corrections", "c.csv")
+    assert answer.code == 0, answer.err
+    assert read_csv(folder / "labels.csv")[1]["nr"] == "f1"
+    answer = gramshift(*run, "--target", "films.csv", "--force")
+    assert answer.code == 2
+    assert "--id nr: films.csv has no such column" in answer.err
 
 
 def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, folder):
@@ -634,7 +672,10 @@ def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--preset", "better"), "--preset better: there are paper and best"),
+        (
+            ("--preset", "ppaer"),
+            "--preset ppaer: there are paper and best; did you mean paper?",
+        ),
         (
             ("--preset", "best", "--method", "plain"),
             "--preset best and --method plain do not go together",

@@ -90,6 +90,8 @@ def test_mean_confidence_is_not_taken_for_an_accuracy():
 def test_the_count_does_not_contradict_what_is_left_out():
     words = [line.words for line in in_words(RESULT | {"abstained": 112}, options())]
     assert "Result: 888 of 1000 documents labelled (112 left without a label)" in words
+    words = [line.words for line in in_words(RESULT | {"labels": {"1": 1}}, options())]
+    assert "Result: 1 document labelled" in words
 
 
 AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
@@ -127,18 +129,18 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
             ["--report report.html", "sample labels.csv --random 50", "--corrections to-label.csv"],
         ),
         (
-            {"corrections": "c.csv", "save": "m.gramshift"},
+            {"corrections": ["c.csv"], "save": "m.gramshift"},
             [
                 "--output to-label.csv --corrections c.csv",
-                "--save m.gramshift --corrections to-label.csv",
+                "--save m.gramshift --corrections c.csv --corrections to-label.csv",
                 "predict --model m.gramshift --input new.csv",
             ],
         ),
         (
-            {"corrections": "to-label.csv"},
+            {"corrections": ["to-label.csv", "to-label-2.csv"]},
             [
-                "--output more-to-label.csv --corrections to-label.csv",
-                "--corrections more-to-label.csv",
+                "--output to-label-3.csv --corrections to-label.csv --corrections to-label-2.csv",
+                "--corrections to-label-2.csv --corrections to-label-3.csv",
             ],
         ),
         ({"target": "-"}, []),
@@ -180,7 +182,7 @@ def test_unknown_proportions_that_decide_come_first():
         "gramshift sample labels.csv --random 50 --output to-label.csv",
         "Fill in the column label of to-label.csv, and run again:",
     ]
-    assert steps[3] == options().to_command(corrections="to-label.csv", force=True)
+    assert steps[3] == options().to_command(corrections=["to-label.csv"], force=True)
     assert steps[4] == "See why, and correct labels in a browser:"
     assert UNKNOWN["sentence"] in [line.words for line in in_words(result, options())]
     assert not any(
@@ -189,6 +191,21 @@ def test_unknown_proportions_that_decide_come_first():
             RESULT | {"diagnostics": {"verdict": "Yes, for most purposes: fine."}}
         )
     )
+
+
+@pytest.mark.parametrize(("n", "not_scored", "is_advised"), [(888, 0, 0), (880, 8, 0), (880, 0, 1)])
+def test_no_labels_by_hand_are_asked_for_where_all_are_known(n, not_scored, is_advised):
+    scores = {
+        "n": n,
+        "accuracy": 0.8,
+        "accuracy_interval": (0.7, 0.9),
+        "macro_f1": 0.8,
+        "confusion_labels": [],
+        "confusion": [],
+    }
+    diagnostics = RESULT["diagnostics"] | {"class proportions unknown": UNKNOWN}
+    result = RESULT | {"diagnostics": diagnostics, "scores": scores, "not_scored": not_scored}
+    assert sum("gramshift sample" in one for one in next_steps(result)) == is_advised
 
 
 def test_random_labels_score_a_baseline():
@@ -209,18 +226,17 @@ def test_what_random_labels_have_measured_is_not_measured_again():
     measured = RESULT | {"n_random": 50}
     (doubtful,) = (
         one
-        for one in next_steps(measured, corrections="c.csv")
+        for one in next_steps(measured, corrections=["c.csv"])
         if one.startswith("gramshift sample")
     )
     assert "--doubtful 50 --output to-label.csv --corrections c.csv" in doubtful
-    assert (
-        "Fill in the column label of to-label.csv, copy the rows of c.csv into it, and run again:"
-        in next_steps(measured, corrections="c.csv")
+    assert options().to_command(corrections=["c.csv", "to-label.csv"], force=True) in next_steps(
+        measured, corrections=["c.csv"]
     )
     measured |= {"diagnostics": {"verdict": "With care: fine."}}
     assert not [
         line
-        for line in in_words(measured, options(corrections="c.csv"))
+        for line in in_words(measured, options(corrections=["c.csv"]))
         if line.words.startswith("gramshift sample")
     ]
     words = [line.words for line in in_words(measured, options())]
@@ -283,10 +299,10 @@ def test_better_labels_are_told_with_how_to_get_them():
     assert better() is None
     assert better(reference=hits(61), by_source=hits(67)) is None
     assert better(reference=hits(70)) == (
-        "The unadapted labels are better here (70.0 % of 100 against 60.0 %):"
+        "The unadapted labels are better here (70.0% of 100 against 60.0%):"
         " use the column unadapted_label."
     )
-    figures = "(75.0 % of 100 against 60.0 %)"
+    figures = "(75.0% of 100 against 60.0%)"
     by_source = f"The labels with the source's class proportions are better here {figures}: "
     assert better(reference=hits(70), by_source=hits(75)) == by_source + "add --class-prior source."
     assert "use the column plain_label" in better(reference=hits(70), method="tkc")
@@ -323,6 +339,6 @@ def test_measured_labels_are_asked_about_as_such():
         "confusion": [],
     }
     result = RESULT | {"expected_accuracy": None, "scores": scores, "warnings": []}
-    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90 % are right."}
-    (line,) = (line for line in in_words(result, options(method="tkc")) if "90 % are" in line.words)
+    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90% are right."}
+    (line,) = (line for line in in_words(result, options(method="tkc")) if "90% are" in line.words)
     assert (line.words.split("?")[0], line.style) == ("Can I use these labels", "green")

@@ -58,7 +58,7 @@ def test_a_new_label_has_the_type_of_the_others(tmp_path, classes, label, expect
         ["id", "label", "mark"],
         [("a", label, "New label"), ("b", classes[0], "")],
     )
-    found = read_corrections(str(tmp_path / "c.csv"), ids=["a", "b"], classes=classes)
+    found = read_corrections([str(tmp_path / "c.csv")], ids=["a", "b"], classes=classes)
     assert found.labels == {"a": expected, "b": classes[0]}
     assert type(found.labels["a"]) is type(classes[0])
     assert found.new == {expected: 1}
@@ -71,14 +71,14 @@ def test_a_new_label_has_the_type_of_the_others(tmp_path, classes, label, expect
 def test_a_new_label_of_another_type_is_refused(tmp_path, classes, label):
     write_csv(tmp_path / "c.csv", ["id", "label", "mark"], [("a", label, "new label")])
     with pytest.raises(TableError, match="a new one must be of that type"):
-        read_corrections(str(tmp_path / "c.csv"), ids=["a"], classes=classes)
+        read_corrections([str(tmp_path / "c.csv")], ids=["a"], classes=classes)
 
 
 def corrections_of(folder, rows, columns=("id", "label", "mark", "drawn")):
     """Read a file of these rows, for documents 0 to 99 of the classes a and b."""
     write_csv(folder / "c.csv", columns, rows)
     return read_corrections(
-        str(folder / "c.csv"), ids=[str(number) for number in range(100)], classes=["a", "b"]
+        [str(folder / "c.csv")], ids=[str(number) for number in range(100)], classes=["a", "b"]
     )
 
 
@@ -175,7 +175,7 @@ def test_a_run_is_written_as_a_command_that_a_shell_takes():
         jobs=2,
         dry_run=True,
     )
-    line = options.to_command(corrections="corrections.csv", force=True)
+    line = options.to_command(corrections=["corrections.csv"], force=True)
     assert "--target 'my films.csv'" in line
     assert shlex.split(line) == [
         *("gramshift", "classify", "kitchen.csv", "it's; rm -rf.csv", "--target", "my films.csv"),

@@ -175,3 +175,20 @@ def test_reproduce_looks_for_its_data_first(gramshift, tmp_path, benchmark):
     assert (answer.code, len(answer.err.splitlines())) == (2, 1), answer.err
     assert f"{tmp_path / 'no'}: no such folder" in answer.err
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sample", "a.csv", "-o", "b.csv", "--random", "x"], "--random': 'x' is no whole number"),
+        (["classify", "--jobs", "1.5"], "--jobs': '1.5' is no whole number; give one such as 20"),
+        (
+            ["predict", "-m", "m", "--abstain-below", "70x"],
+            "--abstain-below': '70x' is no number; give one such as 0.7 or 70%",
+        ),
+    ],
+)
+def test_what_is_no_number_is_shown(gramshift, arguments, message):
+    answer = gramshift(*arguments)
+    assert answer.code == 2
+    assert message in " ".join(answer.err.replace("\u2502", " ").split())

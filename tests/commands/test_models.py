@@ -202,7 +202,7 @@ def test_a_model_tells_corrections_from_the_source(gramshift, folder):
         in gramshift("info", "corrected.gramshift").out
     )
     found = json.loads(gramshift("info", "corrected.gramshift", "--json").out)
-    assert (found["n_source"], found["n_target"], found["n_corrected"]) == (122, 118, 2)
+    assert (found["n_source"], found["n_target"], found["n_corrected"]) == (120, 118, 2)
 
 
 def test_what_is_no_model(gramshift, folder):

@@ -108,6 +108,14 @@ def test_random_documents_need_no_labels(gramshift, folder):
     assert "Next" not in answer.err, "nothing was written to a file"
 
 
+def test_a_sample_says_what_it_leaves_out(gramshift, folder):
+    write_csv(folder / "t.csv", ["id", "text"], [*((n, f"text {n}") for n in range(9)), (9, " ")])
+    write_csv(folder / "c.csv", ["id", "label"], [("1", "a"), ("2", "b")])
+    run = ("sample", "t.csv", "--random", "5", "--corrections", "c.csv", "--output", "s.csv")
+    found = gramshift(*run).out
+    assert "5 of 7 documents to label (1 empty text, 2 labelled documents left out)" in found
+
+
 def test_a_sample_comes_back_with_how_it_was_drawn(gramshift, folder):
     rows = [
         (*row.values(), "by the editor") for row in read_csv(folder / "films.csv")
@@ -118,7 +126,7 @@ def test_a_sample_comes_back_with_how_it_was_drawn(gramshift, folder):
     assert "--corrections to-label.csv" in answer.out
     known = fill(folder, "to-label.csv", n=20)
     ids, classes = list(TRUTH), ["negative", "positive"]
-    found = read_corrections(str(folder / "to-label.csv"), ids=ids, classes=classes)
+    found = read_corrections([str(folder / "to-label.csv")], ids=ids, classes=classes)
     assert found.labels == known
     assert found.random == set(known)
     answer = gramshift(

@@ -355,9 +355,10 @@ def test_names_of_methods():
     ours = {"plain", "adapted", "tkc", "best", "best-words", "best-characters"}
     assert set(parse_methods("baselines")) == set(METHODS) - ours
     with pytest.raises(
-        ValueError, match="method 'sfo' is not known; there are own, baselines, all, plain"
+        ValueError,
+        match=r"'tfdf' is not known; there are own, baselines, all, plain.*; did you mean tfidf\?",
     ):
-        parse_methods("sfo")
+        parse_methods("tfdf")
     with pytest.raises(ValueError, match="no method is named"):
         parse_methods(",")
 

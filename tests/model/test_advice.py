@@ -252,13 +252,13 @@ def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
 def test_a_measured_accuracy_replaces_the_expected_one():
     verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
     assert verdict.startswith(
-        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60),"
+        "No, not as they are: 57% of the 600 documents with known labels are right (53 to 60),"
         " hardly more than"
     )
     assert verdict.endswith("Label more documents by hand.")
     verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
     assert verdict.startswith(
-        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61)."
+        "No, not as they are: 59% of the 3000 documents with known labels are right (57 to 61)."
         " Label"
     )
 

@@ -1,6 +1,7 @@
 """Labels that a person has given to target documents: checked, learnt from, in their places."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -92,10 +93,32 @@ def test_checks_that_failed_show_in_diagnostics(plain, corrected, wrong):
 
 
 def test_a_correction_may_be_a_new_class():
-    clf = fit(correct(dict.fromkeys(range(12), "mixed")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FitWarning)
+        clf = fit(correct(dict.fromkeys(range(12), "mixed")))
     assert clf.classes_.tolist() == ["mixed", "negative", "positive"]
     assert set(clf.transduction_[:12]) == {"mixed"}
     assert set(clf.uncorrected_transduction_) == {"negative", "positive"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["negativ"] * 12, "'negativ' for 12 documents, .* a new one; did you mean negative\\?$"),
+        (
+            ["mixed"],
+            "'mixed' for 1 document, which is no class of the source: it becomes a new one$",
+        ),
+    ],
+)
+def test_a_new_class_that_may_be_a_slip_is_a_warning(given, words):
+    with pytest.warns(FitWarning, match=words):
+        fit(correct(dict(enumerate(given))), preset="paper", ngram_range=(3, 4))
+
+
+def test_a_correction_of_another_type_is_an_error_before_the_fit():
+    with pytest.raises(TypeError, match="y with corrections mixes labels of different types"):
+        fit(correct({0: 3}))
 
 
 def test_issues_do_not_doubt_corrections(corrected, wrong):

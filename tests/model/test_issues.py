@@ -198,7 +198,9 @@ def test_unlabelled_documents_are_not_looked_at():
 
 def test_what_is_not_known_is_said(clf, tmp_path):
     clf.save(tmp_path / "m", texts=True)
-    with pytest.raises(gs.GramshiftError, match="saved models do not include what it needs"):
+    with pytest.raises(
+        gs.GramshiftError, match="a saved model does not include what it needs: fit again"
+    ):
         _ = gs.load(tmp_path / "m").issues_
     with pytest.raises(gs.GramshiftError, match="texts of all documents"):
         _ = (

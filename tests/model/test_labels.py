@@ -30,7 +30,7 @@ def test_classes_are_sorted_and_keep_their_type():
         (None, ValueError, "y is None"),
         ("ab", TypeError, "y is a single str"),
         (np.zeros((2, 2)), ValueError, r"y has shape \(2, 2\)"),
-        (["a"], ValueError, "y has 1 labels for 2 documents"),
+        (["a"], ValueError, "y has 1 label for 2 documents"),
     ],
 )
 def test_wrong_labels(y, error, message):

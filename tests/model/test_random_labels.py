@@ -127,6 +127,16 @@ def test_proportions_that_are_given_are_not_counted_again():
     assert {label: one["used"] for label, one in clf.class_prior_.items()} == PRIOR
 
 
+def test_labels_by_hand_do_not_count_as_agreement():
+    """A person has given them: they say nothing of adapting."""
+    clf = fit(labels=GIVEN)
+    others = np.setdiff1d(np.arange(N), ROWS)
+    same = np.mean(clf.transduction_[others] == clf.reference_transduction_[others])
+    found = clf.diagnostics_["agreement with unadapted"]
+    assert found["value"] == pytest.approx(same, abs=1e-4)
+    assert f" of {N - 40}) match" in found["sentence"]
+
+
 def naive_accuracy(expected, n_right, n_wrong):
     """The mean and the 5th and 95th of 100 of the posterior, over a grid of accuracies."""
 

@@ -230,7 +230,7 @@ def test_corrected_documents_have_the_labels_given(tmp_path):
     options = ClassifyOptions(
         source=[str(tmp_path / "s.csv")],
         target=str(tmp_path / "t.csv"),
-        corrections=str(tmp_path / "c.csv"),
+        corrections=[str(tmp_path / "c.csv")],
         report=str(tmp_path / "r.html"),
     )
     classify(options, say=lambda _: None)

@@ -110,7 +110,7 @@ def test_a_map_keeps_its_proportions():
     assert (
         (x1 - x0) / 4 == (x2 - x0) / 2 == (y0 - y1) == (y0 - y2) / 2 > 0
     )  # the same unit both ways, y upwards
-    assert "2 source documents as rings and 1 target documents as dots" in tree[1].text
+    assert "2 source documents as rings and 1 target document as dots" in tree[1].text
     assert (
         len(
             list(

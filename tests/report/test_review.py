@@ -385,7 +385,7 @@ def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
     }  # fmt: skip
     (tmp_path / "c.csv").write_bytes(data)
     found = read_corrections(
-        str(tmp_path / "c.csv"), ids=[one.id for one in documents], classes=["bad", "good"]
+        [str(tmp_path / "c.csv")], ids=[one.id for one in documents], classes=["bad", "good"]
     )
     assert found.random == {order[0], *order[3:13], "doc-0"}
     page.locator("#undo").click()

@@ -160,7 +160,7 @@ def test_columns_are_found(tmp_path, header, options, found):
         (
             "text,stars,c",
             {"text": "text,nope"},
-            r"--text nope: .* it has the columns text, stars, c$",
+            r"--text nope: .* it has the columns text, stars, c; .* --text 'text,nope\|NAME'$",
         ),
         ("text,stars,c", {"id": "key"}, r"--id key: "),
         ("label,stars,c", {"text": "label"}, r"'label' cannot be both text and label"),
@@ -198,7 +198,7 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         (
             "e.csv",
             b"id,text\n1,caf\xe9\n",
-            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with --encoding$",
+            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* all inputs; .* as UTF-8$",
         ),
         ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like --encoding utf-16$"),
         (
@@ -225,7 +225,16 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
             '{"text": "a", "label": ["x"]}\n',
             "e.jsonl, line 1: 'label' is an array; a label is",
         ),
-        ("e.jsonl", '{"text": "a", "id": null}\n', "e.jsonl, line 1 has no id in 'id'"),
+        (
+            "e.jsonl",
+            '{"text": "a", "id": null}\n',
+            "e.jsonl, line 1 has no id in 'id'; number the rows",
+        ),
+        (
+            "e.csv",
+            "id;text;label\n1;a;x\n;;\n",
+            "e.csv, line 3 has no id in 'id'; all of its cells are empty: delete this row",
+        ),
         (
             "e.xlsx",
             "PK",

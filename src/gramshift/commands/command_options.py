@@ -1,24 +1,27 @@
 """Declaring the options of commands, and those that several commands share."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gramshift.errors import InputError
+from gramshift.errors import MAX_SUGGESTED, InputError
 from gramshift.methods import STAGES
 
 ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
 MODEL_HELP = "Model file that gramshift classify --save has written."
-TEXT_HELP = "Column of the texts; title,body joins two columns."
+TEXT_HELP = (
+    "Column of the texts; title,body joins two columns, 'review|body' is the first that a file has."
+)
 FORMAT_HELP = (
     "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
 )
 ID_HELP = "Column of document ids; 'none' numbers the rows."
 KERNEL_HELP = "String kernel that compares documents"
 NGRAMS_HELP = "Lengths of the character n-grams, for example 3-6 or 4"
-ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7."
+ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7 or 70%."
 MEMORY_HELP = (
     "Memory limit, for example '4 GiB'; what needs more is refused before any work starts."
 )
@@ -70,11 +73,13 @@ def option(
     panel: str | None = None,
     default: str | None = None,
     values: tuple[str, ...] = (),
+    parser: Callable[[str], Any] | None = None,
 ) -> Any:
     """Declare an option; without ``names`` it is named like the parameter.
 
     ``metavar`` stands for its value in the help, where ``panel`` groups options and ``default``
-    replaces the default that is shown. ``values`` are what the shell completes.
+    replaces the default that is shown. ``values`` are what the shell completes, and ``parser``
+    reads a value that is no string.
     """
     return typer.Option(
         *names,
@@ -83,6 +88,7 @@ def option(
         show_default=True if default is None else default,
         autocompletion=_complete(values) if values else None,
         metavar=metavar,
+        parser=parser,
     )
 
 
@@ -101,6 +107,35 @@ def file_option(help: str, *names: str, **more: Any) -> Any:
 def folder_option(help: str, *names: str) -> Any:
     """Declare an option whose value is the name of a folder."""
     return option(help, *names, metavar="FOLDER")
+
+
+def whole_number(given: str) -> int:
+    """Read a whole number, or raise an error that shows what was given."""
+    try:
+        return int(given)
+    except ValueError:
+        fault = f"{str(given)[:MAX_SUGGESTED]!r} is no whole number; give one such as 20"
+        raise typer.BadParameter(fault) from None
+
+
+def number(given: str) -> float:
+    """Read a number such as 0.7 or 70%, or raise an error that shows what was given."""
+    text = str(given).strip()
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        fault = f"{text[:MAX_SUGGESTED]!r} is no number; give one such as 0.7 or 70%"
+        raise typer.BadParameter(fault) from None
+
+
+def whole_option(help: str, *names: str, **more: Any) -> Any:
+    """Declare an option whose value is a whole number."""
+    return option(help, *names, metavar="NUMBER", parser=whole_number, **more)
+
+
+def number_option(help: str, *names: str, **more: Any) -> Any:
+    """Declare an option whose value is a number."""
+    return option(help, *names, metavar="NUMBER", parser=number, **more)
 
 
 def json_option(what: str, panel: str | None = None) -> Any:
@@ -127,7 +162,7 @@ Format = Annotated[str | None, option(FORMAT_HELP, metavar="NAME")]
 Encoding = Annotated[str, option("Character encoding of the input.", metavar="NAME")]
 Force = Annotated[bool, flag(FORCE_HELP, "--force")]
 Quiet = Annotated[bool, flag(QUIET_HELP, "--quiet", "-q")]
-Jobs = Annotated[int, option(f"{JOBS_HELP}; -1 for all cores.", metavar="NUMBER")]
+Jobs = Annotated[int, whole_option(f"{JOBS_HELP}; -1 for all cores.")]
 Methods = Annotated[
     str,
     option(

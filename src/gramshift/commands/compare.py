@@ -23,7 +23,7 @@ from gramshift.safe_reading import read_json
 from gramshift.tables.columns import TableDocuments, check_column, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.terminal import Say, visible
+from gramshift.terminal import Say, count_in_words, visible
 
 FINISHED_PARTS = "compared"  # a folder in that of the results
 
@@ -144,8 +144,8 @@ def _domains_of(documents: TableDocuments, column: str) -> list[str]:
     n_gaps = cells.count(None)
     if n_gaps:
         raise TableError(
-            f"{documents.table.name}: {n_gaps} rows have no domain in {column!r}; fill them in, or "
-            "leave them out"
+            f"{documents.table.name}: {count_in_words(n_gaps, 'row')} without a domain in"
+            f" {column!r}; fill this in, or leave such rows out"
         )
     return [str(cell) for cell in cells]
 

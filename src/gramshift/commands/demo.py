@@ -23,7 +23,7 @@ DESCRIPTION = """\
 plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the
 default, which weighs n-grams by what they say about the classes, and retrains four times on its
 own pseudo-labels; unadapted: its classifier before that, with the class proportions of the source.
-One review is 0.24 %. Differences below 6 points may be chance."""
+One review is 0.24%. Differences below 6 points may be chance."""
 
 
 def run_demo() -> dict[str, Any]:

@@ -21,6 +21,7 @@ def describe_model(path: str) -> dict[str, Any]:
     classifier, head, arrays = read_classifier(path)
     n_ngrams = [int((arrays[f"features_{part}"] >= 0).sum()) for part in range(head["parts"])]
     parameters = head["parameters"] | head["settings"]
+    n_corrected, n_random = len(head["corrected"]), len(head["random"])
     return {
         "path": path,
         "class": type(classifier).__name__,
@@ -29,9 +30,9 @@ def describe_model(path: str) -> dict[str, Any]:
         "format_version": head["format_version"],
         "versions": {name[:40]: value[:40] for name, value in head["versions"].items()},
         "classes": classifier.classes_.tolist(),
-        "n_source": int((classifier.labeled_iter_ == 0).sum()),
-        "n_corrected": len(head["corrected"]),
-        "n_target": len(classifier.transduction_) - len(head["corrected"]),
+        "n_source": int((classifier.labeled_iter_ == 0).sum()) - n_corrected,
+        "n_corrected": n_corrected + n_random,
+        "n_target": len(classifier.transduction_) - n_corrected - n_random,
         "n_texts": len(arrays["text_ends"]) if head["texts"] else 0,
         "n_characters": _count_characters(arrays["text_bytes"]) if head["texts"] else 0,
         "n_rows": len(arrays["rows"]) if "rows" in arrays else None,
@@ -59,8 +60,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     if len(names) > MAX_CLASSES:
         classes += f" and {len(names) - MAX_CLASSES} more"
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    n_corrected = found["n_corrected"]
-    corrected = f", {n_corrected} corrected" if n_corrected else ""
+    corrected = f", {found['n_corrected']} corrected" if found["n_corrected"] else ""
     lines = {
         "file": f"{visible(found['path'])}, {size_in_words(found['bytes'])}, "
         f"format {found['format_version']}",
@@ -68,7 +68,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "made with": visible(versions),
         "classes": classes,
         "class": found["class"],
-        "learnt from": f"{found['n_source'] - n_corrected} source, {found['n_target']} target"
+        "learnt from": f"{found['n_source']} source, {found['n_target']} target"
         f"{corrected} documents",
         "holds": _contents_in_words(found),
         **_encoder_in_words(found["encoder"]),

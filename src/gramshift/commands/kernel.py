@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.outputs import check_outputs
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.string_kernel import StringKernel
 from gramshift.memory import parse_bytes, size_in_words
 from gramshift.parallel import Progress
-from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
-from gramshift.terminal import say
+from gramshift.terminal import count_in_words, say
 
 
 def write_kernel(
@@ -59,7 +58,8 @@ def write_kernel(
     n_characters = sum(map(len, documents))
     if not quiet:
         size = size_in_words(8 * n * n)
-        say(f"{n} documents, {n_characters} characters; {output} will take {size}")
+        read = f"{count_in_words(n, 'document')}, {count_in_words(n_characters, 'character')}"
+        say(f"{read}; {output} will take {size}")
     begun = time.perf_counter()
     gram = kernel.gram(documents, out=output, overwrite=True, progress=progress)
     return {

@@ -17,7 +17,9 @@ from gramshift.commands.command_options import (
     flag,
     folder_option,
     json_option,
+    number_option,
     option,
+    whole_option,
 )
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
@@ -72,7 +74,10 @@ def classify_command(
         str | None, in_files("Save the model to this file, for gramshift predict and explain.")
     ] = None,
     corrections: Annotated[
-        str | None, in_files("Corrected labels, as the report saves them: columns id and label.")
+        list[str] | None,
+        in_files(
+            "Corrected labels, as the report saves them: columns id and label; once for each file."
+        ),
     ] = None,
     text: Annotated[str | None, in_columns(shared.TEXT_HELP, metavar="COLUMN")] = None,
     label: Annotated[
@@ -164,7 +169,9 @@ def classify_command(
         str | None,
         in_files("More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, in_method(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
+    abstain_below: Annotated[
+        float | None, number_option(shared.ABSTAIN_HELP, panel="Method")
+    ] = None,
     fit_on: Annotated[
         str | None,
         in_run(
@@ -189,7 +196,7 @@ def classify_command(
         str | None, in_run(shared.MEMORY_HELP, default="all free memory", metavar="SIZE")
     ] = None,
     jobs: Annotated[
-        int | None, in_run(f"{shared.JOBS_HELP}.", default="all cores", metavar="NUMBER")
+        int | None, whole_option(f"{shared.JOBS_HELP}.", panel=RUN, default="all cores")
     ] = None,
     quiet: Annotated[bool, run_flag(shared.QUIET_HELP, "--quiet", "-q")] = False,
     as_json: Annotated[bool, json_option("the results", RUN)] = False,
@@ -246,7 +253,7 @@ def predict_command(
     text: shared.Text = None,
     format: shared.Format = None,
     encoding: shared.Encoding = "utf-8",
-    abstain_below: Annotated[float | None, option(shared.ABSTAIN_HELP, metavar="NUMBER")] = None,
+    abstain_below: Annotated[float | None, number_option(shared.ABSTAIN_HELP)] = None,
     encoder: shared.Encoder = None,
     engine: Annotated[str, option(shared.ENGINE_HELP, metavar="NAME")] = "threads",
     scheduler: Annotated[
@@ -254,10 +261,7 @@ def predict_command(
     ] = None,
     jobs: Annotated[
         int,
-        option(
-            f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.",
-            metavar="NUMBER",
-        ),
+        whole_option(f"{shared.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores."),
     ] = -1,
     force: shared.Force = False,
     quiet: shared.Quiet = False,
@@ -325,10 +329,7 @@ def explain_command(
     ] = None,
     top: Annotated[
         int,
-        option(
-            "How many words for and against the label, and training documents, to show.",
-            metavar="NUMBER",
-        ),
+        whole_option("How many words for and against the label, and training documents, to show."),
     ] = 5,
     encoder: shared.Encoder = None,
     column: shared.Text = None,
@@ -433,18 +434,14 @@ def kernel_command(
     ] = "presence",
     ngrams: Annotated[str, option(f"{shared.NGRAMS_HELP}.", metavar="RANGE")] = "5-8",
     decay: Annotated[
-        float | None,
-        option("For subsequence: the weight of each character. Default: 0.5.", metavar="NUMBER"),
+        float | None, number_option("For subsequence: the weight of each character. Default: 0.5.")
     ] = None,
     max_offset: Annotated[
         int | None,
-        option(
-            "For local_rank: the largest distance, in characters. Default: 1000.", metavar="NUMBER"
-        ),
+        whole_option("For local_rank: the largest distance, in characters. Default: 1000."),
     ] = None,
     sigma: Annotated[
-        float | None,
-        option("For local_rank: the width of the kernel. Default: 1.", metavar="NUMBER"),
+        float | None, number_option("For local_rank: the width of the kernel. Default: 1.")
     ] = None,
     normalize: Annotated[
         bool, flag("Write similarities from 0 to 1 instead of counts.", "--normalize")
@@ -486,21 +483,19 @@ def sample_command(
     ],
     doubtful: Annotated[
         int | None,
-        option(
-            "Number of uncertain documents that differ from each other, to train on.",
-            default="50",
-            metavar="NUMBER",
+        whole_option(
+            "Number of uncertain documents that differ from each other, to train on.", default="50"
         ),
     ] = None,
     random: Annotated[
-        int | None,
-        option("Number of documents drawn at random, to measure with.", metavar="NUMBER"),
+        int | None, whole_option("Number of documents drawn at random, to measure with.")
     ] = None,
-    seed: Annotated[int, option("Seed of the random draw.", metavar="NUMBER")] = 0,
+    seed: Annotated[int, whole_option("Seed of the random draw.")] = 0,
     corrections: Annotated[
-        str | None,
+        list[str] | None,
         file_option(
-            "File of corrections (columns id and label); documents labelled there are not drawn."
+            "File of corrections (columns id and label); documents labelled there are not drawn. "
+            "Once for each file."
         ),
     ] = None,
     text: shared.Text = None,
@@ -564,14 +559,11 @@ def compare_command(
     ] = None,
     repeat: Annotated[
         int,
-        option(
-            "Number of runs on random halves of source and target; 0 for one run on all documents.",
-            metavar="NUMBER",
+        whole_option(
+            "Number of runs on random halves of source and target; 0 for one run on all documents."
         ),
     ] = 0,
-    seed: Annotated[
-        int, option("Random seed of the halves and of the bootstrap.", metavar="NUMBER")
-    ] = 0,
+    seed: Annotated[int, whole_option("Random seed of the halves and of the bootstrap.")] = 0,
     output: Annotated[
         Path, folder_option("Folder for tables, predictions and plot.", "--output", "-o")
     ] = Path("comparison"),
@@ -581,7 +573,7 @@ def compare_command(
     plot: Annotated[bool, flag("Draw the plot (needs matplotlib).", "--plot/--no-plot")] = True,
     jobs: Annotated[
         int,
-        option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores.", metavar="NUMBER"),
+        whole_option(f"{shared.JOBS_HELP} of our own methods; -1 for all cores."),
     ] = -1,
     quiet: shared.Quiet = False,
     as_json: Annotated[

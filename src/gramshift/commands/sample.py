@@ -1,6 +1,6 @@
 """``gramshift sample``: draw documents to label by hand, into a file for ``classify``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,10 @@ from gramshift.tables.columns import (
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.tables.writing import csv_text
-from gramshift.terminal import Line, quote_word
+from gramshift.terminal import Line, count_in_words, quote_word
 
 DEFAULT_SIZE = 50
+EMPTY, LABELLED = LEFT_OUT = ("empty text", "labelled document")
 HEADING = ("id", "text", "predicted_label", "confidence", "label", DRAWN)
 
 
@@ -41,7 +42,7 @@ def draw_sample(
     doubtful: int | None = None,
     random: int | None = None,
     seed: int = 0,
-    corrections: str | None = None,
+    corrections: Sequence[str] | None = None,
     text: str | None = None,
     id: str | None = None,
     format: str | None = None,
@@ -60,8 +61,8 @@ def draw_sample(
         )
     if seed < 0:
         raise InputError(f"--seed {seed}: give 0 or more")
-    inputs = [input] if corrections is None else [input, corrections]
-    check_outputs({"--output": output}, inputs, force=force)
+    corrections = corrections or ()
+    check_outputs({"--output": output}, [input, *corrections], force=force)
     if output != STANDARD and Path(output).suffix != ".csv":
         raise InputError(
             f"--output {output}: the sample is a table to fill in, give a name that ends in .csv"
@@ -78,9 +79,10 @@ def draw_sample(
             "output of gramshift classify or predict, or draw at random with --random"
         )
     reviewed: set[str] = set()
-    if corrections is not None:
-        reviewed = read_reviewed(corrections, ids=documents.ids, texts=documents.texts)
-    rows = np.fromiter(_eligible_rows(documents, confidences, reviewed), np.int64)
+    for name in corrections:
+        reviewed |= read_reviewed(name, ids=documents.ids, texts=documents.texts)
+    left_out = dict.fromkeys(LEFT_OUT, 0)
+    rows = np.fromiter(_eligible_rows(documents, confidences, reviewed, left_out), np.int64)
     if not len(rows):
         raise TableError(f"{input} has no document that could be drawn")
     n_wanted = doubtful if how == DOUBTFUL else random
@@ -102,6 +104,7 @@ def draw_sample(
     return {
         "n": n,
         "n_all": len(rows),
+        "left_out": left_out,
         "how": how,
         "seed": seed,
         "output": output,
@@ -110,12 +113,18 @@ def draw_sample(
 
 
 def _eligible_rows(
-    documents: TableDocuments, confidences: list[float | None] | None, reviewed: set[str]
+    documents: TableDocuments,
+    confidences: list[float | None] | None,
+    reviewed: set[str],
+    left_out: dict[str, int],
 ) -> Iterator[int]:
-    """Yield the rows that have a text and no label by a person."""
+    """Yield the rows that have a text and no label by a person, and count those left out."""
     for row, (text, id) in enumerate(zip(documents.texts, documents.ids, strict=True)):
-        is_predicted = confidences is None or confidences[row] is not None
-        if text.strip() and id not in reviewed and is_predicted:
+        if not text.strip():
+            left_out[EMPTY] += 1
+        elif id in reviewed or (confidences is not None and confidences[row] is None):
+            left_out[LABELLED] += 1
+        else:
             yield row
 
 
@@ -167,8 +176,10 @@ def in_words(result: dict[str, Any]) -> list[Line]:
         how = "drawn at random"
         purpose = "set the class proportions and measure the accuracy by them"
     output = result["output"]
-    counts = f"{result['n']} of {result['n_all']}"
-    lines = [Line(f"Result: {counts} documents to label, {how}", "bold")]
+    documents = f"{result['n']} of {count_in_words(result['n_all'], 'document')}"
+    left_out = [count_in_words(n, what) for what, n in result["left_out"].items() if n]
+    others = f" ({', '.join(left_out)} left out)" if left_out else ""
+    lines = [Line(f"Result: {documents} to label{others}, {how}", "bold")]
     if output == STANDARD:
         return lines
     advice = f"Fill in the column label of {output}; rows that you leave empty are left out."

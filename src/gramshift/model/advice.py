@@ -1,5 +1,6 @@
 """Diagnostics of labels without knowing the truth: figures in sentences, and warnings."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,8 @@ class FitSummary:
     """True if the class proportions were given, or counted in random labels."""
     n_random: int = 0
     """The number of labels of random documents that measured the expected accuracy."""
+    random: Collection[int] = ()
+    """The places of these documents among those of the target."""
     probabilities: NDArray[Any] | None = None
     """The probabilities of the target documents, a column per class, if they are known."""
 
@@ -151,9 +154,12 @@ def diagnose(summary: FitSummary, advice: Advice | None = None) -> tuple[dict[st
     separability = summary.separability
     if separability is not None:
         found["separability"] = _of(separability, _separability_in_words(separability))
-    same = None if summary.reference is None else agreement(summary.labels, summary.reference)
-    if same is not None:
-        words = f"{same:.0%} of labels ({round(same * n_target)} of {n_target}) match the {name}"
+    same = None
+    if summary.reference is not None and len(summary.random) < n_target:
+        rows = [row for row in range(n_target) if row not in summary.random]
+        labels, others = ([one[row] for row in rows] for one in (summary.labels, summary.reference))
+        same = agreement(labels, others)
+        words = f"{same:.0%} of labels ({round(same * len(rows))} of {len(rows)}) match the {name}"
         found[f"agreement with {name}"] = _of(same, f"{words} ones.")
     if len(stages) > 1:
         found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(summary))

@@ -25,6 +25,7 @@ from gramshift.model.corrections import (
     DOMAIN,
     check_corrections,
     corrected_codes,
+    doubt_new_classes,
     extend_values,
     fit_with_corrections,
     join_corrections,
@@ -326,6 +327,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
                 result, review = fit(settings, weighed, runtime), None
             else:
                 known = check_corrections(corrections, given)
+                for words in doubt_new_classes(known, given):
+                    warn(words, stacklevel=3)
                 joined = self._weigh(
                     join_corrections(given, known),
                     extend_values(sample_weight, n, 1.0),

@@ -1,5 +1,6 @@
 """Labels that a person gave to target documents: a fit without them, and one with them."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -7,19 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.rounds import ESTIMATED
 from gramshift.model.advice import diagnose
 from gramshift.model.diagnosis import CorrectionReview, summarize
 from gramshift.model.inputs import FitInput, find_labels
+from gramshift.model.labels import encode_labels, is_missing
 from gramshift.model.result import FitResult
 from gramshift.model.settings import Settings
 from gramshift.runtime import Runtime
+from gramshift.terminal import count_in_words
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
 MAX_DEVIATIONS = 2.33  # standard deviations that one in a hundred exceeds
+MIN_CLASS_SIZE = 2  # corrections of a new class: one may be a slip
 DOMAIN = "target"  # the source that corrected documents are of, where sources have names
 FitFunction = Callable[[Settings, FitInput, Runtime], FitResult]
 
@@ -35,7 +39,24 @@ def check_corrections(corrections: Any, given: FitInput) -> dict[int, Any]:
             f"target document {place} has a label in corrections and in random_labels;"
             " give it in one of them"
         )
+    labels = [label for label in given.labels if not is_missing(label)]
+    encode_labels([*labels, *found.values()], name="y with corrections")
     return found
+
+
+def doubt_new_classes(corrections: dict[int, Any], given: FitInput) -> list[str]:
+    """Return warnings of labels that may be misspelt: of one document, or close to a class."""
+    classes = {label for label in given.labels if not is_missing(label)}
+    lines = []
+    for label, n in Counter(corrections.values()).items():
+        close = suggest(label, classes) if isinstance(label, str) else ""
+        if label not in classes and (n < MIN_CLASS_SIZE or close):
+            documents = count_in_words(n, "document")
+            lines.append(
+                f"corrections has the label {label!r} for {documents}, which is no class of the"
+                f" source: it becomes a new one{close}"
+            )
+    return lines
 
 
 def join_corrections(given: FitInput, corrections: dict[int, Any]) -> FitInput:

@@ -69,6 +69,7 @@ def summarize(
     """Return the labels and figures of a fit, with the labels of one without adapting."""
     classes, labels = _names(fit.classes), _names(fit.labels[fit.wanted])
     source = fit.training_set.known[fit.is_source]  # without corrected documents
+    target = fit.training_set.target[fit.wanted]
     class_prior = fit.parameters.get("class_prior")
     is_given = len(fit.random) > 0 or isinstance(class_prior, dict)
     return FitSummary(
@@ -89,6 +90,7 @@ def summarize(
         fell_back=bool(labels) and len(fit.history) == 1 < fit.settings.n_rounds,
         prior_is_known=fit.class_prior is not None and is_given,
         n_random=len(fit.random),
+        random=set(np.flatnonzero(np.isin(target, fit.random)).tolist()),
         probabilities=fit.wanted_probabilities,
     )
 

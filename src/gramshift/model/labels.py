@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.terminal import count_in_words
 from gramshift.text.documents import as_list
 
 MAX_LABEL_CHARACTERS = 1000  # characters; arrays of labels have room for the longest in every row
@@ -52,8 +53,8 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     labels = as_list(y)
     if len(labels) != n_documents:
         raise InputError(
-            f"y has {len(labels)} labels for {n_documents} documents; give one each, None for "
-            f"those without"
+            f"y has {count_in_words(len(labels), 'label')} for"
+            f" {count_in_words(n_documents, 'document')}; give one each, None for those without"
         )
     for row, label in enumerate(labels):
         if isinstance(label, (str, bytes)) and len(label) > MAX_LABEL_CHARACTERS:

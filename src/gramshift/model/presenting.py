@@ -10,6 +10,7 @@ from gramshift.errors import InputError, MissingPackageError
 from gramshift.model.corrections import target_rows
 from gramshift.model.documents_to_label import compare_rows, compare_texts
 from gramshift.model.result import FitResult
+from gramshift.terminal import count_in_words
 from gramshift.text.documents import as_documents, as_list, digest_of
 
 
@@ -42,7 +43,7 @@ def check_ids(ids: Any, n: int, kind: str) -> list[Any]:
     names = as_list(ids)
     if len(names) != n:
         raise InputError(
-            f"there are {len(names)} ids for {n} {kind} documents;"
+            f"there are {len(names)} ids for {count_in_words(n, f'{kind} document')};"
             " give one for each, in their order"
         )
     return names
@@ -57,8 +58,8 @@ def check_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:
         isinstance(one, (tuple, list)) and len(one) == 2 for one in pairs
     ):
         raise InputError(
-            f"origins has {len(pairs)} entries for {n} documents; give a pair of file and id for"
-            " each document of X, target and unlabelled"
+            f"origins has {len(pairs)} entries for {count_in_words(n, 'document')}; give a pair of"
+            " file and id for each document of X, target and unlabelled"
         )
     return [(str(file), str(id)) for file, id in pairs]
 

@@ -254,8 +254,8 @@ class FitResult:
         documents = self.model.documents
         if self.calibration is None or self.calibration.held_out is None:
             return (
-                "issues_ is known of a classifier that was fitted here: saved models do not "
-                "include what it needs"
+                "issues_ exists only after fit, because a saved model does not include what it "
+                "needs: fit again"
             )
         if (
             self.model.kernel_list is None

@@ -1,5 +1,7 @@
 """Verdicts: whether labels can be used, in a sentence that a person reads first."""
 
+from gramshift.terminal import count_in_words
+
 MAX_BALANCED = 0.8  # the largest proportion of a class of documents that are balanced
 MAX_ERROR_RATIO = 0.8  # errors, divided by those of the most common class alone; above: useless
 GOOD_ERROR_RATIO = 0.5
@@ -66,7 +68,8 @@ def judge_labels(
     words = _accuracy_in_words(expected, n_known, n_random)
     unclear = None
     if n_source is not None and n_source < MIN_SOURCE_DOCUMENTS and not is_measured:
-        few = f"only {n_source} labelled source documents, too few to say how many labels are right"
+        found = f"only {count_in_words(n_source, 'labelled source document')}"
+        few = f"{found}, too few to say how many labels are right"
         unclear = f"{few}. Label more of them, or check some labels by hand"
     elif high - low > MAX_ACCURACY_WIDTH:
         advice = "Check some by hand, or label more documents together"
@@ -93,7 +96,7 @@ def _accuracy_in_words(expected: dict[str, float], n_known: int | None, n_random
     """Return the accuracy in words: measured, measured in part, or expected."""
     value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
     if n_known is not None:
-        return f"{value} % of the {n_known} documents with known labels are right ({low} to {high})"
+        return f"{value}% of the {n_known} documents with known labels are right ({low} to {high})"
     if n_random:
         return measured_in_words(expected, n_random)
     return f"about {value} of 100 labels are expected to be right ({low} to {high})"
@@ -122,9 +125,8 @@ def judge_adapting(
         choice = "the safer choice" if same < 1 else "the same"
         return f"Doubtful: see the warnings. The {name} labels are {choice}."
     if n_target < MIN_TARGET_TO_ADAPT:
-        return (
-            f"Unclear with only {n_target} target documents: the {name} labels are usually as good."
-        )
+        few = count_in_words(n_target, "target document")
+        return f"Unclear with only {few}: the {name} labels are usually as good."
     if separability is not None and separability < MAX_ALIKE:
         return (
             f"Hardly needed: source and target are alike, so the {name} labels are about as good."

@@ -32,6 +32,7 @@ from gramshift.report.contents import (
 from gramshift.report.evidence import find_highlights, find_neighbours, last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
 from gramshift.report.page import MAX_DOCUMENTS, write_page
+from gramshift.terminal import count_in_words
 from gramshift.text.documents import as_list
 
 N_NGRAMS = 15  # of each class
@@ -95,7 +96,7 @@ def build_contents(
     before, after = draw_maps(fit, features, per_kind=MAX_POINTS)
     report("report", 1, 1)
     return ReportContents(
-        title=title or f"{len(target)} documents, labelled from {len(source)}",
+        title=title or f"{count_in_words(len(target), 'document')}, labelled from {len(source)}",
         created=time.strftime("%Y-%m-%d %H:%M"),
         sentence=_describe_labels(classifier, fit) if run.sentence is None else run.sentence,
         warnings=warnings,

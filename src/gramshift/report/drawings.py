@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from gramshift.model.explanation import COLOURS
 from gramshift.report.contents import DocumentMap
+from gramshift.terminal import count_in_words
 
 N_COLOURS = len(COLOURS)
 STRIPED = "striped"
@@ -203,8 +204,8 @@ def draw_map(name: str, title: str, points: DocumentMap, classes: Sequence[str])
                 style = STYLES[code.get(label, len(STYLES) - 1)]
                 parts.append(_draw_point(f"{kind} {style}", left + unit * x, bottom - unit * y))
     words = (
-        f"{points.kinds.count('source')} source documents as rings"
-        f" and {points.kinds.count('target')} target documents as dots."
+        f"{count_in_words(points.kinds.count('source'), 'source document')} as rings"
+        f" and {count_in_words(points.kinds.count('target'), 'target document')} as dots."
     )
     return picture(name, title, words, parts, height=shown_height)
 

@@ -10,6 +10,7 @@ from gramshift.model.diagnosis import judge_quickly
 from gramshift.model.explanation import COLOURS
 from gramshift.model.verdict import by_random_labels
 from gramshift.report.drawings import percent
+from gramshift.terminal import count_in_words
 
 STYLE = (
     ".gramshift-fit{font-size:13px;line-height:1.45;margin:.3em 0}"
@@ -32,9 +33,10 @@ def draw_summary(classifier: TransductiveClassifier) -> str:
     """
     fit = classifier.result_
     n_source, n_target = int(fit.is_source.sum()), len(classifier.transduction_)
-    head = f"Learnt from {n_source} documents, without a target"
+    head = f"Learnt from {count_in_words(n_source, 'document')}, without a target"
     if n_target:
-        head = f"{n_target} target documents, labelled from {n_source} source documents"
+        target = count_in_words(n_target, "target document")
+        head = f"{target}, labelled from {count_in_words(n_source, 'source document')}"
     parts = [Markup("<p><b>{}</b></p>").format(head)]
     expected = classifier.expected_accuracy_
     if expected is not None:

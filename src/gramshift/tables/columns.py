@@ -1,13 +1,12 @@
 """Documents of a table: which columns hold texts, labels and ids, and reading them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
+from gramshift.errors import suggest
 from gramshift.tables.table import (
-    MAX_SHOWN,
     Place,
     Row,
     Table,
@@ -16,6 +15,7 @@ from gramshift.tables.table import (
     WrittenNumber,
     short,
 )
+from gramshift.terminal import quote_word
 
 USUAL_NAMES = {
     "text": (
@@ -45,8 +45,12 @@ def find_columns(
     label: str | None = None,
     id: str | None = None,
     need_label: bool = False,
+    need_id: bool = True,
 ) -> Columns:
-    """Return the columns that the user has named, else those with usual names."""
+    """Return the columns that the user has named, else those with usual names.
+
+    Without ``need_id``, the column ``id`` may be missing.
+    """
     label_column = (
         check_column(table, label, f"--label {label}") if label else _usual(table, "label")
     )
@@ -54,8 +58,10 @@ def find_columns(
         raise TableError(_unusual(table, "label", "labels"))
     if id == NO_ID and NO_ID not in table.columns:
         id_column = None
+    elif id and (need_id or id.strip().lower() in _lower(table)):
+        id_column = check_column(table, id, f"--id {id}")
     else:
-        id_column = check_column(table, id, f"--id {id}") if id else _usual(table, "id")
+        id_column = _usual(table, "id")
     if text:
         texts = _named_texts(table, text)
     else:
@@ -84,18 +90,6 @@ def check_column(table: Table, name: str, given: str) -> str:
     raise TableError(f"{given}: {table.name} has no such column; it has {columns}")
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the closest known name, or an empty string.
-
-    Long names are left out: comparing them takes time, and they are no slips of a finger.
-    """
-    if len(name) > MAX_SHOWN:
-        return ""
-    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_SHOWN}
-    close = get_close_matches(name.lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[close[0]]}?" if close else ""
-
-
 def _named_texts(table: Table, text: str) -> list[str]:
     """Return the columns of texts that the user has named.
 
@@ -106,14 +100,22 @@ def _named_texts(table: Table, text: str) -> list[str]:
     choices = [
         [name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")
     ]
-    lower = {column.strip().lower() for column in table.columns}
+    lower = _lower(table)
     fitting = [one for one in choices if one and all(name.lower() in lower for name in one)]
     chosen = (fitting or choices)[0]
-    names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
+    try:
+        names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
+    except TableError as error:
+        either = quote_word(f"{text}|NAME")
+        raise TableError(f"{error}; if the files have different names: --text {either}") from None
     if not names:
         columns = _listed(table.columns)
         raise TableError(f"--text {text} names no column; {table.name} has {columns}")
     return names
+
+
+def _lower(table: Table) -> set[str]:
+    return {column.strip().lower() for column in table.columns}
 
 
 def _usual(table: Table, kind: str) -> str | None:
@@ -245,6 +247,8 @@ def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
     value = row.get(column)
     if value is None or isinstance(value, (dict, list)) or not str(value).strip():
         advice = f"number the rows with --id {NO_ID}"
+        if not any(row.values()):  # spreadsheets leave such rows at the end
+            advice = "all of its cells are empty: delete this row, and others like it"
         raise TableError(f"{table.at(place)} has no id in {column!r}; {advice}")
     return str(value)
 

@@ -16,6 +16,7 @@ from gramshift.errors import InputError
 from gramshift.files import is_url, locate, naming_url
 
 MAX_CHARACTERS = 1 << 26  # characters of a line, of a cell or of a text file
+ONE_FOR_ALL = "which holds for all inputs; if they differ, save all of them as UTF-8"
 MAX_SHOWN = 60  # characters of a name in an error
 
 
@@ -117,14 +118,14 @@ def decoded_lines(opened: InputFile, encoding: str) -> Iterator[str]:
     except UnicodeDecodeError as error:
         before, byte = error.object[: error.start], error.object[error.start]
         marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        advice = "name the right encoding with --encoding"
+        advice = f"name the right encoding with --encoding, {ONE_FOR_ALL}"
         if not before and number == 1 and error.object.startswith(marks):
             advice = "it looks like --encoding utf-16"
         place = f"{name}, line {number + before.decode(known, 'replace').count(chr(10))}"
         problem = f"{place}: the byte 0x{byte:02x} is not {encoding}"
         raise InputError(f"{problem}; {advice}") from None
     except UnicodeError as error:
-        advice = "name the right encoding with --encoding, such as utf-16-le"
+        advice = f"name the right encoding with --encoding, such as utf-16-le, {ONE_FOR_ALL}"
         raise InputError(f"{name} is not {encoding} ({error}); {advice}") from None
     finally:
         with suppress(ValueError):  # the file may be closed already

@@ -163,8 +163,8 @@ def _score(
 
 def better_in_words(better: dict[str, Any], scores: dict[str, Any]) -> str:
     """Describe which other labels are better than those that were found, and how to get them."""
-    name, accuracy = better["name"], 100 * scores["accuracy"]
-    figures = f"{100 * better['accuracy']:.1f} % of {scores['n']} against {accuracy:.1f} %"
+    name = better["name"]
+    figures = f"{better['accuracy']:.1%} of {scores['n']} against {scores['accuracy']:.1%}"
     if name == BY_SOURCE:
         labels = "The labels with the source's class proportions"
         return f"{labels} are better here ({figures}): add --class-prior source."

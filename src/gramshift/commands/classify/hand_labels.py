@@ -5,9 +5,10 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gramshift.errors import suggest
 from gramshift.model.documents_to_label import DOUBTFUL, RANDOM
 from gramshift.model.inputs import MIN_RANDOM_LABELS
-from gramshift.tables.columns import check_column, label_in, suggest
+from gramshift.tables.columns import check_column, label_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError, short
 from gramshift.terminal import count_in_words
@@ -80,9 +81,9 @@ class Corrections:
 
 
 def read_corrections(
-    name: str, *, ids: list[str], classes: list[Any], texts: Sequence[str] | None = None
+    names: Sequence[str], *, ids: list[str], classes: list[Any], texts: Sequence[str] | None = None
 ) -> Corrections:
-    """Read labels by id, in the type of the classes.
+    """Read labels by id from files, one after the other, in the type of the classes.
 
     The columns mark, note and drawn may be there. A row without a label is counted and left out. A
     label that is none of the classes becomes one if the mark says that it is meant. With ``texts``,
@@ -93,36 +94,49 @@ def read_corrections(
     skipped: Counter[str] = Counter()
     new: dict[str, Any] = {}
     drawn: dict[str, str] = {}
-    for one, label, row, where in _read_by_id(name, "--corrections", ids, texts):
-        mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
-        how = _read_drawn(row, where)
-        if label is None:
-            skipped[short(mark) if mark else "with a note" if note else EMPTY] += 1
-            continue
-        if str(label) not in by_name and str(label) not in new:
-            if mark.lower() != NEW:
-                names = list(by_name)
-                shown = ", ".join(map(short, names[:20]))
-                there = f"{short(str(label))!r}; the source has {shown}{suggest(str(label), names)}"
-                meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
-                end = "" if there.endswith("?") else "."
-                raise TableError(f"{where}: no class is called {there}{end} {meant}")
-            new[str(label)] = _as_others(label, classes, where)
-        meant_label = by_name.get(str(label), new.get(str(label)))
-        if labels.setdefault(one, meant_label) != meant_label:
+    for name in names:
+        gaps: Counter[str] = Counter()
+        n_labels = 0
+        for one, label, row, where in _read_by_id(name, "--corrections", ids, texts):
+            mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
+            how = _read_drawn(row, where)
+            if label is None:
+                gaps[short(mark) if mark else "with a note" if note else EMPTY] += 1
+                continue
+            n_labels += 1
+            if str(label) not in by_name and str(label) not in new:
+                _check_meant(label, list(by_name), mark, where)
+                new[str(label)] = _as_others(label, classes, where)
+            meant = by_name.get(str(label), new.get(str(label)))
+            earlier = labels.setdefault(one, meant)
+            if earlier != meant:
+                found = f"to {short(str(earlier))!r} and to {short(str(meant))!r}"
+                raise TableError(
+                    f"{where}: the document {one!r} is corrected twice, {found};"
+                    " keep one of the two rows"
+                )
+            if how and drawn.get(one) != RANDOM:  # a random draw stays one if drawn again otherwise
+                drawn[one] = how
+        if not n_labels and gaps.keys() == {EMPTY}:
             raise TableError(
-                f"{where}: the document {one!r} is corrected twice, to different labels"
+                f"{name}: none of its {count_in_words(gaps[EMPTY], 'document')} has a label yet;"
+                " fill in the column label"
             )
-        if how and drawn.get(one) != RANDOM:  # a random draw stays one if drawn again otherwise
-            drawn[one] = how
-    if not labels and skipped.keys() == {EMPTY}:
-        raise TableError(
-            f"{name}: none of its {skipped[EMPTY]} documents has a label yet;"
-            " fill in the column label"
-        )
+        skipped += gaps
     counts = Counter(labels.values())
     n_new = {label: counts[label] for label in new.values()}
     return Corrections(labels, dict(skipped), n_new, drawn)
+
+
+def _check_meant(label: Any, names: list[str], mark: str, where: str) -> None:
+    """Raise an error for a label that no class has, unless the mark says that it is meant."""
+    if mark.lower() == NEW:
+        return
+    shown = ", ".join(map(short, names[:20]))
+    there = f"{short(str(label))!r}; the source has {shown}{suggest(str(label), names)}"
+    meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
+    end = "" if there.endswith("?") else "."
+    raise TableError(f"{where}: no class is called {there}{end} {meant}")
 
 
 def _read_drawn(row: dict[str, Any], where: str) -> str:

@@ -9,12 +9,11 @@ from gramshift.commands.encoders import check_encoder_name, open_encoder
 from gramshift.commands.label.many_files import check_engine
 from gramshift.commands.label.one_file import check_confidence
 from gramshift.commands.outputs import STANDARD
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.learn.rounds import SOURCE
 from gramshift.memory import parse_bytes
 from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED
-from gramshift.tables.columns import suggest
 from gramshift.terminal import join_words
 
 PAPER = "paper"
@@ -35,7 +34,7 @@ class ClassifyOptions:
     label: str | None = None
     id: str | None = None
     truth: str | None = None
-    corrections: str | None = None
+    corrections: list[str] = field(default_factory=list)
     format: str | None = None
     encoding: str = "utf-8"
     method: str = BEST
@@ -152,7 +151,7 @@ class ClassifyOptions:
                 f" leave --save out, or use a method whose models are: {own}"
             )
         for name in ("report", "corrections"):
-            if getattr(self, name) is not None:
+            if getattr(self, name):
                 raise InputError(
                     f"--{name} does not go with the baseline {self.method}; use one of {own},"
                     " or compare methods with gramshift compare"
@@ -182,7 +181,7 @@ class ClassifyOptions:
                 f"--fit-on {size[:60]}: give a number of target documents such as 100000"
             )
         for name in ("report", "truth", "corrections"):
-            if getattr(self, name) is not None:
+            if getattr(self, name):
                 raise InputError(
                     f"--{name} is for runs that have the whole target in view;"
                     " leave it out with --fit-on"
@@ -208,7 +207,7 @@ class ClassifyOptions:
         wanted = {
             "reading": True,
             "encoding": self.encoder is not None or self.vectors is not None,
-            "before": self.corrections is not None,
+            "before": bool(self.corrections),
             "index": method.is_own,
             "gram": compares,
             "training": True,

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.hand_labels import Corrections, read_corrections, read_truth
+from gramshift.commands.classify.hand_labels import (
+    DRAWN,
+    Corrections,
+    read_corrections,
+    read_truth,
+)
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.encoders import Encode, read_vectors, vectors_of_texts
 from gramshift.commands.outputs import STANDARD, check_distinct, check_outputs
@@ -114,8 +119,8 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
 
 def check_written(options: ClassifyOptions, targets: list[str], output: str | None) -> None:
     """Raise an error for files that cannot be written; ``output`` is None for a folder."""
-    more = (options.corrections, options.unlabelled, options.truth)  # truth may be a column
-    names = [*options.source, *targets, *filter(None, more), *(options.vectors or ())]
+    more = filter(None, (options.unlabelled, options.truth))  # truth may be a column
+    names = [*options.source, *targets, *options.corrections, *more, *(options.vectors or ())]
     outputs = {"--output": output, "--report": options.report, "--save": options.save}
     check_outputs(outputs, names, force=options.force)
     if output not in (None, STANDARD):
@@ -130,7 +135,10 @@ def read_inputs(
     say: Say = to_stderr,
 ) -> Inputs:
     """Read all documents of a run, or the source alone if there is a sample of the target."""
-    found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
+    found = [
+        _read(name, options, need_label=True, need_id=not options.targets, progress=progress)
+        for name in options.source
+    ]
     if options.targets:
         name = options.targets[0]
         target = sample or _read(name, options, need_label=False, progress=progress)
@@ -210,11 +218,13 @@ def _read_truth(options: ClassifyOptions, target: TableDocuments) -> list[Any] |
 
 def _read_corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Corrections:
     """Read labels that a person has given to target documents, and say how they are used."""
-    name = options.corrections
-    if name is None:
+    if not options.corrections:
         return Corrections()
+    name = ", ".join(options.corrections)
     classes, ids = sorted(set(inputs.labels)), inputs.target_ids
-    found = read_corrections(name, ids=ids, classes=classes, texts=inputs.target_texts)
+    found = read_corrections(
+        options.corrections, ids=ids, classes=classes, texts=inputs.target_texts
+    )
     if len(found.labels) == len(ids):
         raise TableError(
             f"{name} has a label for every target document; there is nothing left to find"
@@ -234,23 +244,40 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     """Return the texts of --unlabelled; their labels and ids do not matter."""
     if options.unlabelled is None:
         return []
-    texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
+    texts = _read(
+        options.unlabelled, options, need_label=False, need_id=False, progress=progress
+    ).texts
     if not any(text.strip() for text in texts):
         raise TableError(
-            f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty;"
+            f"--unlabelled {options.unlabelled}: no text in {count_in_words(len(texts), 'row')};"
             " leave it out"
         )
     return texts
 
 
 def _read(
-    name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None
+    name: str,
+    options: ClassifyOptions,
+    *,
+    need_label: bool,
+    need_id: bool = True,
+    progress: Progress | None,
 ) -> TableDocuments:
     """Read all documents of a file."""
     label = options.label if need_label else None
     with open_table(name, format=options.format, encoding=options.encoding) as table:
+        if need_label and options.corrections and DRAWN in table.columns:
+            raise TableError(
+                f"{table.name} is a source here, and has the column {DRAWN} of a sample: as"
+                f" corrections, type --corrections {table.name}; as a source, rename this column"
+            )
         columns = find_columns(
-            table, text=options.text, label=label, id=options.id, need_label=need_label
+            table,
+            text=options.text,
+            label=label,
+            id=options.id,
+            need_label=need_label,
+            need_id=need_id,
         )
         return read_documents(table, columns, progress=progress)
 

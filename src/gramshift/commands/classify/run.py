@@ -200,11 +200,11 @@ def write_report(
     typed = {
         name.replace("_", "-"): value
         for name, value in asdict(options).items()
-        if value not in (None, False)
+        if value not in (None, False, [])
     }
     run = RunInfo(
         command=options.to_command(),
-        next_command=options.to_command(corrections="corrections.csv", force=True),
+        next_command=options.to_command(corrections=["corrections.csv"], force=True),
         options=typed,
         target_name=target,
         sources=inputs.files,

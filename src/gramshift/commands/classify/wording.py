@@ -1,13 +1,14 @@
 """The words for the results of a run: details, the result, and what to do next."""
 
+from itertools import chain, count
 from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.errors import suggest
 from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
 from gramshift.model.data_problems import issues_in_words
 from gramshift.model.verdict import tone_of
-from gramshift.tables.columns import suggest
 from gramshift.tables.table import short
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
 
@@ -17,7 +18,6 @@ COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 MIN_SCORED = 50  # documents with a known label, for a verdict that goes by these
 MAX_CLASSES = 8  # in a confusion matrix
 TO_LABEL = "to-label.csv"  # documents drawn to be labelled by hand
-MORE_TO_LABEL = "more-to-label.csv"
 
 
 def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
@@ -88,7 +88,7 @@ def _details(result: dict[str, Any]) -> list[str]:
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
     """Describe the accuracy on documents whose label is known, with a small confusion matrix."""
     rows, (low, high) = scores["confusion_labels"], scores["accuracy_interval"]
-    known = f"of {scores['n']} documents with a known label"
+    known = f"of {count_in_words(scores['n'], 'document')} with a known label"
     lines = [
         f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}),"
         f" macro F1 {scores['macro_f1']:.4f}, {known}"
@@ -148,7 +148,7 @@ def _can_repeat(options: ClassifyOptions) -> bool:
 
 def _review_steps(options: ClassifyOptions) -> list[Step]:
     """Return the steps of looking at labels in a browser; a baseline has no report."""
-    is_first = _can_repeat(options) and options.corrections is None
+    is_first = _can_repeat(options) and not options.corrections
     if options.report is None:
         if not is_first or not METHODS[options.method].is_own:
             return []
@@ -157,7 +157,7 @@ def _review_steps(options: ClassifyOptions) -> list[Step]:
     look = "Look at the labels, least sure first, and correct some"
     steps: list[Step] = [(f"{look}: open {options.report} in a browser.", None)]
     if is_first:
-        again = options.to_command(corrections="corrections.csv", force=True)
+        again = options.to_command(corrections=["corrections.csv"], force=True)
         steps.append(("Run again with the corrections that you download there:", again))
     return steps
 
@@ -165,34 +165,37 @@ def _review_steps(options: ClassifyOptions) -> list[Step]:
 def _labelling_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Step]:
     """Return the steps of labelling documents by hand, if that is advised."""
     method, verdict = METHODS[options.method], result["diagnostics"].get("verdict") or ""
-    n = count_to_label(sum(result["labels"].values()) + result.get("abstained", 0))
+    n_target = sum(result["labels"].values()) + result.get("abstained", 0)
+    n_known = (result["scores"] or {"n": 0})["n"] + result.get("not_scored", 0)
+    if n_known >= n_target:
+        return []
+    n = count_to_label(n_target)
     has_accuracy = result.get("expected_accuracy") is not None
     is_doubtful = not has_accuracy or (verdict != "" and tone_of(verdict) != "good")
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
     n_random = result.get("n_random", 0)
-    how, file_option = "--random", "corrections"
+    how = "--random"
     if (n_random or options.gives_class_prior) and verdict.startswith("No, not"):
         how = "--doubtful"
         words = f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []
     elif not method.is_own:
-        file_option = "truth"
         words = f"Label {n} random documents by hand, to score the labels with them:"
     else:
         are_counted = method.is_best and options.class_prior is None
         use = ("set the class proportions, " if are_counted else "") + "measure the accuracy"
         words = f"Label {n} random documents by hand; they {use} and are learnt from:"
-    name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
+    names = chain([TO_LABEL], (f"to-label-{number}.csv" for number in count(2)))
+    name = next(one for one in names if one not in options.corrections)
     drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
     for option, value in result.get("read_as", {}).items():
         drawn += [f"--{option}", value]
-    joined = ""
-    if options.corrections is not None:
-        drawn += ["--corrections", options.corrections]
-        joined = f", copy the rows of {options.corrections} into it"
-    filled = f"Fill in the column label of {name}{joined}, and run again:"
-    again = options.to_command(**{file_option: name}, force=True)
+    for one in options.corrections:
+        drawn += ["--corrections", one]
+    filled = f"Fill in the column label of {name}, and run again:"
+    given = {"corrections": [*options.corrections, name]} if method.is_own else {"truth": name}
+    again = options.to_command(**given, force=True)
     return [(words, join_words(drawn)), (filled, again)]

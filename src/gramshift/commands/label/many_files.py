@@ -26,12 +26,12 @@ from gramshift.commands.label.one_file import (
 from gramshift.commands.label.records import check_finished, prepare_folder, write_record
 from gramshift.commands.label.workers import open_workers, require_dask, run_tasks
 from gramshift.commands.outputs import FileJob
-from gramshift.errors import InputError
+from gramshift.errors import InputError, suggest
 from gramshift.files import Replacing, identify, is_unchanged, is_url
 from gramshift.methods import ENGINES
 from gramshift.runtime import Runtime
 from gramshift.safe_reading import open_regular
-from gramshift.tables.columns import Progress, suggest
+from gramshift.tables.columns import Progress
 from gramshift.tables.table import check_reread
 from gramshift.terminal import Say
 

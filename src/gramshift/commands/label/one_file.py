@@ -46,7 +46,7 @@ def check_confidence(least: float | None) -> None:
     """Raise an error if this is no confidence below which documents get no label."""
     if least is not None and not 0 < least <= 1:
         raise InputError(
-            f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7"
+            f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7 or 70%"
         )
 
 
