@@ -8,7 +8,7 @@ full disk.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-MAX_SUGGESTED = 60  # characters of a name
+MAX_NAME_LENGTH = 60  # characters of a name in an error
 
 
 class GramshiftError(Exception):
@@ -40,8 +40,13 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     Long names are left out: comparing them takes time, and they are no slips of a finger.
     """
-    if len(name) > MAX_SUGGESTED:
+    if len(name) > MAX_NAME_LENGTH:
         return ""
-    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_SUGGESTED}
+    by_lower = {one.lower(): one for one in reversed(list(known)) if len(one) <= MAX_NAME_LENGTH}
     close = get_close_matches(name.lower(), by_lower, n=1)
     return f"; did you mean {by_lower[close[0]]}?" if close else ""
+
+
+def short(name: str) -> str:
+    """Return a name, cut if it is too long for an error."""
+    return name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 3] + "..."

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gramshift.errors import MAX_SUGGESTED, InputError
+from gramshift.errors import InputError, short
 from gramshift.methods import STAGES
 
 ENCODERS = "wordllama, model2vec:FOLDER or sentence-transformers:FOLDER"
@@ -114,7 +114,7 @@ def whole_number(given: str) -> int:
     try:
         return int(given)
     except ValueError:
-        fault = f"{str(given)[:MAX_SUGGESTED]!r} is no whole number; give one such as 20"
+        fault = f"{short(str(given))!r} is no whole number; give one such as 20"
         raise typer.BadParameter(fault) from None
 
 
@@ -124,7 +124,7 @@ def number(given: str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        fault = f"{text[:MAX_SUGGESTED]!r} is no number; give one such as 0.7 or 70%"
+        fault = f"{short(text)!r} is no number; give one such as 0.7 or 70%"
         raise typer.BadParameter(fault) from None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from gramshift.errors import suggest
+from gramshift.errors import short, suggest
 from gramshift.tables.table import (
     Place,
     Row,
@@ -13,7 +13,6 @@ from gramshift.tables.table import (
     TableError,
     TablePart,
     WrittenNumber,
-    short,
 )
 from gramshift.terminal import quote_word
 

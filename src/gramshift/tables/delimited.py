@@ -5,6 +5,7 @@ import csv
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from gramshift.errors import short
 from gramshift.tables.table import (
     MAX_CHARACTERS,
     InputFile,
@@ -16,7 +17,6 @@ from gramshift.tables.table import (
     check_encoding,
     decoded_lines,
     in_parts,
-    short,
 )
 
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from gramshift.errors import short
 from gramshift.tables.table import (
     InputFile,
     Record,
@@ -14,7 +15,6 @@ from gramshift.tables.table import (
     WrittenNumber,
     decoded_lines,
     in_parts,
-    short,
 )
 
 N_KEY_ROWS = 1000  # rows whose keys are the columns before the others are read

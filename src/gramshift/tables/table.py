@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
-from gramshift.errors import InputError
+from gramshift.errors import InputError, short
 from gramshift.files import is_url, locate, naming_url
 
 MAX_CHARACTERS = 1 << 26  # characters of a line, of a cell or of a text file
 ONE_FOR_ALL = "which holds for all inputs; if they differ, save all of them as UTF-8"
-MAX_SHOWN = 60  # characters of a name in an error
 
 
 class TableError(InputError):
@@ -225,8 +224,3 @@ def check_columns(name: str, columns: Sequence[str]) -> None:
             words = f"columns {places[column]} and {place} are both called {short(column)!r}"
             raise TableError(f"{name}: {words}; rename one of them")
         places[column] = place
-
-
-def short(name: str) -> str:
-    """Return a name, cut if it is too long for an error."""
-    return name if len(name) <= MAX_SHOWN else name[: MAX_SHOWN - 3] + "..."

@@ -13,6 +13,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import IO, Any, cast
 
+from gramshift.errors import short
 from gramshift.tables.delimited import DELIMITERS
 from gramshift.tables.jsonl import N_KEY_ROWS
 from gramshift.tables.opening import format_of
@@ -24,7 +25,6 @@ from gramshift.tables.table import (
     TablePart,
     TableStyle,
     WrittenNumber,
-    short,
 )
 
 NewColumns = dict[str, list[Any]]

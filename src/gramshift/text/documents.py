@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.errors import InputTypeError
-from gramshift.tables.table import short
+from gramshift.errors import InputTypeError, short
 
 DIGEST = 16  # bytes of a document's digest
 MAX_COLUMNS = 10  # that an error names

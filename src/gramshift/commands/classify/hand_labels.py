@@ -5,12 +5,12 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.errors import suggest
+from gramshift.errors import short, suggest
 from gramshift.model.documents_to_label import DOUBTFUL, RANDOM
 from gramshift.model.inputs import MIN_RANDOM_LABELS
 from gramshift.tables.columns import check_column, label_in
 from gramshift.tables.opening import open_table
-from gramshift.tables.table import TableError, short
+from gramshift.tables.table import TableError
 from gramshift.terminal import count_in_words
 
 MIN_CLASS_SIZE = 10  # corrections of a new class: less is learnt from fewer

@@ -4,12 +4,11 @@ from itertools import chain, count
 from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.errors import suggest
+from gramshift.errors import short, suggest
 from gramshift.methods import METHODS
 from gramshift.model.advice import MIN_TO_LABEL, UNKNOWN_PROPORTIONS, count_to_label, how_sure
 from gramshift.model.data_problems import issues_in_words
 from gramshift.model.verdict import tone_of
-from gramshift.tables.table import short
 from gramshift.terminal import Line, count_in_words, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
