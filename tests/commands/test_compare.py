@@ -92,6 +92,16 @@ def test_every_pair_of_a_column_of_domains(gramshift, labelled):
         assert len(list(csv.DictReader(file))) == 8
 
 
+def test_a_table_of_the_user_is_not_replaced_unasked(gramshift, labelled):
+    path = labelled / "comparison" / "comparison.csv"
+    path.parent.mkdir()
+    path.write_text("mine")
+    refused = gramshift("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--no-plot")
+    assert refused.code == 2
+    assert "comparison.csv exists; --force replaces it" in refused.err
+    assert path.read_text() == "mine"
+
+
 def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
     once = ("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--no-plot")
     assert gramshift(*once).code == 0

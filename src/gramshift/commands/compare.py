@@ -8,6 +8,7 @@ from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import plan_comparison
 from gramshift.evaluate.comparison_files import (
+    FILES,
     RESULTS,
     notes_of,
     plot_lines,
@@ -174,11 +175,18 @@ def _check_results(
             is_same = False
         if not is_same:
             raise FileExistsError(f"{output} has the results of another comparison; {advice}")
-    elif kept.names() and not resume:
-        raise FileExistsError(
-            f"{output} has results of a comparison that was stopped; --continue resumes it, "
-            f"{advice}"
-        )
+    elif kept.names():
+        if not resume:
+            raise FileExistsError(
+                f"{output} has results of a comparison that was stopped; --continue resumes it, "
+                f"{advice}"
+            )
+    else:
+        for name in FILES:
+            if (output / name).exists():
+                raise FileExistsError(
+                    f"{output / name} exists; --force replaces it, --output names another folder"
+                )
 
 
 def show_comparison(found: Comparison) -> None:
