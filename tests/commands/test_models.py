@@ -40,8 +40,8 @@ def test_an_empty_class_is_no_gap(gramshift, folder):
     clf.save("m")
     run = ("predict", "--model", "m", "--input", "films.csv", "--output", "new.csv", "--json")
     counts = Counter(clf.predict([row["text"] for row in read_csv(folder / "films.csv")]).tolist())
-    told = json.loads(gramshift(*run).out)
-    assert (told["labels"], told["abstained"]) == (counts, 0)
+    found = json.loads(gramshift(*run).out)
+    assert (found["labels"], found["abstained"]) == (counts, 0)
 
 
 @pytest.fixture
@@ -276,15 +276,15 @@ def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramsh
     words = gramshift("explain", "--model", best, "A great, great pan!").out
     assert "words for positive:" in words
     assert "most influential" not in words  # no document is kept
-    told = json.loads(gramshift("info", best, "--json").out)
-    assert (told["n_texts"], told["n_characters"]) == (0, 0)
+    found = json.loads(gramshift("info", best, "--json").out)
+    assert (found["n_texts"], found["n_characters"]) == (0, 0)
     assert (
-        f"holds         {told['n_ngrams']} n-grams that documents share, and no texts\n"
+        f"holds         {found['n_ngrams']} n-grams that documents share, and no texts\n"
         in gramshift("info", best).out
     )
-    assert told["parameters"]["preset"] == "best"
-    assert told["parameters"]["weighting"] == {
+    assert found["parameters"]["preset"] == "best"
+    assert found["parameters"]["weighting"] == {
         "idf": 2,
         "classes": 1,
     }  # what held, though it was not given
-    assert len(told["rounds"]) == PRESETS["best"]["n_rounds"]
+    assert len(found["rounds"]) == PRESETS["best"]["n_rounds"]

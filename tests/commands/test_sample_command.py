@@ -223,10 +223,10 @@ def test_the_next_command_reads_the_output_as_the_run_did(gramshift, folder):
         )
     answer = gramshift(*run, "--output", "labels.csv")
     assert answer.code == 0, answer.err
-    told = next(line for line in answer.out.splitlines() if "gramshift sample" in line).split()
-    assert told[told.index("--id") + 1] == "Nr"
-    assert told[told.index("--text") + 1] == "Bemerkung"
-    assert gramshift(*told[1:]).code == 0
+    found = next(line for line in answer.out.splitlines() if "gramshift sample" in line).split()
+    assert found[found.index("--id") + 1] == "Nr"
+    assert found[found.index("--text") + 1] == "Bemerkung"
+    assert gramshift(*found[1:]).code == 0
     drawn = read_csv(folder / "to-label.csv")
     write_csv(
         folder / "to-label.csv",
